@@ -39,7 +39,7 @@ pub use self::node::Plan;
 pub use self::plan_error::TypeError;
 pub use self::ser::Writer as Sink;
 pub use self::ser::output::Limited;
-pub use de::decimal::{Held, Whole};
+pub(crate) use de::decimal::{Held, Whole};
 pub use de::request::{ProbeOutcome, Request};
 pub use de::sole::SoleProperty;
 use de::tree::pointer_at;

@@ -20,8 +20,6 @@ pub struct Tree {
     pub value: Value,
     /// The texts of numbers that would be read differently from the tree, by pointer.
     number_texts: BTreeMap<String, NumberText>,
-    /// True if the schema accepts the integers that were sent, but not the floats that represent them in the tree.
-    pub fits_exactly: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -41,11 +39,7 @@ impl Tree {
         let mut is_plain = true;
         let value = read_tree(text, &mut |number| is_plain &= !number.held.needs_text());
         let value = value.map_err(|_| json::syntax_error(text))?;
-        Ok(Self {
-            value,
-            number_texts: if is_plain { BTreeMap::new() } else { number_texts(text)? },
-            fits_exactly: false,
-        })
+        Ok(Self { value, number_texts: if is_plain { BTreeMap::new() } else { number_texts(text)? } })
     }
 
     /// Creates a tree from a value of the host. Every number is stored as a parser of its text would store it.
@@ -63,7 +57,7 @@ impl Tree {
 
     /// Wraps a value in which no number needs its text.
     pub fn plain(value: Value) -> Self {
-        Self { value, number_texts: BTreeMap::new(), fits_exactly: false }
+        Self { value, number_texts: BTreeMap::new() }
     }
 
     /// Returns the text of the number at `pointer` if the tree rounds it.
@@ -81,12 +75,21 @@ impl Tree {
         self.number_texts.get(pointer).is_some_and(|number| !number.text.contains(['.', 'e', 'E']))
     }
 
-    /// Returns the integer value of the number at `pointer`.
-    pub fn whole(&self, pointer: &str) -> Whole {
+    /// Returns the number at `pointer` if it is a 64-bit integer, in any notation.
+    pub fn integer(&self, pointer: &str) -> Option<Number> {
+        self.whole(pointer)?.to_number()
+    }
+
+    /// Returns true if the number at `pointer` is an integer of up to 128 bits, in any notation.
+    pub fn is_integer(&self, pointer: &str) -> bool {
+        self.whole(pointer).is_some()
+    }
+
+    fn whole(&self, pointer: &str) -> Option<Whole> {
         match (self.number_texts.get(pointer), self.value.pointer(pointer)) {
             (Some(number), _) => Whole::read(&number.text),
             (None, Some(Value::Number(number))) => Whole::read(&number.to_string()),
-            _ => Whole::Fraction,
+            _ => None,
         }
     }
 

@@ -1,17 +1,15 @@
-//! Coercion of arguments that do not match the schema, such as `null` for an optional one, and comparison of integers that a tree rounds with its numbers.
+//! Coercion of arguments that do not match the schema, such as `null` for an optional one.
 
 use std::borrow::Cow;
-use std::cmp::Ordering;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Number, Value};
+use serde_json::Value;
 
 use super::kind::ErrorKind;
 use super::tool_error::ToolError;
 use crate::arguments::Arguments;
 use crate::tool::Tool;
-use toolkit_schema::plan::Whole;
 use toolkit_schema::pointer::unescaped;
 use toolkit_schema::tree::{Tree, held, is_within};
 use toolkit_schema::{Repairs, Schema, Violation, Violations, child, is_too_deep_below};
@@ -110,14 +108,7 @@ pub(crate) fn validated_arguments(
     let mut changes = Vec::new();
     match fit(tool.input(), &mut tree, coercion, &mut changes) {
         Ok(()) => Ok((tree, changes)),
-        // The violation may be an artifact of an integer that the tree has rounded.
-        Err(violations) => match exactly(&tree, &tree.all_rounded(), tool.input().as_value()) {
-            Some(exact) if tool.input().is_valid(&exact) => {
-                tree.fits_exactly = true;
-                Ok((tree, changes))
-            }
-            _ => Err(refusal(tool, before_wrapping(tool.input(), tree, &changes, violations))),
-        },
+        Err(violations) => Err(refusal(tool, before_wrapping(tool.input(), tree, &changes, violations))),
     }
 }
 
@@ -349,63 +340,22 @@ fn read_as(sent: &Value, exact: Option<&str>, wanted: &str, coercion: Coercion) 
 
 /// Returns true if the tree is an integer, in any notation.
 fn is_integer(tree: &Tree) -> bool {
-    tree.value.is_number() && !matches!(tree.whole(""), Whole::Fraction)
+    tree.is_integer("")
 }
 
 /// The change of a single value into a list.
 const LIST_OF_ONE: &str = "taken as a list of one";
 
-/// Returns the value with the integers at these locations replaced where they differ from their floats in the schema's
-/// order.
-///
-/// A tree holds integers beyond 64 bits as floats. A schema compares them with its own numbers, which are floats as
-/// well, so rounding affects the order only if the float equals one of the schema's numbers. In that case the adjacent
-/// float in the direction of the original integer replaces it.
-pub(crate) fn exactly(tree: &Tree, pointers: &[String], schema: &Value) -> Option<Value> {
-    let mut rounded = pointers.iter().filter(|pointer| tree.rounded(pointer).is_some()).peekable();
-    rounded.peek()?;
-    let mut floats = Vec::new();
-    collect(schema, &mut floats);
-    let mut value = tree.value.clone();
-    for pointer in rounded {
-        let Some(slot) = value.pointer_mut(pointer) else { continue };
-        let whole = tree.whole(pointer);
-        let exact = whole.to_number().or_else(|| beside(whole, slot.as_f64()?, &floats));
-        if let Some(exact) = exact {
-            *slot = exact.into();
+/// Returns the value with the integers at these locations, if a 64-bit integer has one that its float does not. Wider
+/// integers are compared with a schema as floats.
+pub(crate) fn exactly(tree: &Tree, pointers: &[String]) -> Option<Value> {
+    let mut exact = None;
+    for pointer in pointers.iter().filter(|pointer| tree.rounded(pointer).is_some()) {
+        if let Some(integer) = tree.integer(pointer)
+            && let Some(slot) = exact.get_or_insert_with(|| tree.value.clone()).pointer_mut(pointer)
+        {
+            *slot = integer.into();
         }
     }
-    Some(value)
-}
-
-/// Collects all numbers of a schema as floats.
-fn collect(schema: &Value, floats: &mut Vec<f64>) {
-    match schema {
-        Value::Number(number) => floats.extend(number.as_f64()),
-        Value::Array(items) => items.iter().for_each(|item| collect(item, floats)),
-        Value::Object(object) => object.values().for_each(|value| collect(value, floats)),
-        Value::Null | Value::Bool(_) | Value::String(_) => {}
-    }
-}
-
-fn beside(whole: Whole, float: f64, floats: &[f64]) -> Option<Number> {
-    if !floats.contains(&float) {
-        return None;
-    }
-    match compare(whole, float)? {
-        Ordering::Less => Number::from_f64(float.next_down()),
-        Ordering::Equal => None,
-        Ordering::Greater => Number::from_f64(float.next_up()),
-    }
-}
-
-/// Compares an integer with the float to which it rounds.
-fn compare(whole: Whole, float: f64) -> Option<Ordering> {
-    match whole {
-        // The largest integers of 128 bits round up to 2^128.
-        Whole::Natural(_) if float >= 2_f64.powi(128) => Some(Ordering::Less),
-        Whole::Natural(value) => Some(value.cmp(&(float as u128))),
-        Whole::Negative(value) => Some(value.cmp(&(float as i128))),
-        Whole::Wider | Whole::Fraction => None,
-    }
+    exact
 }

@@ -172,10 +172,8 @@ fn approve(
     pointers: Vec<String>,
     changes: &mut Vec<Change>,
 ) -> Result<(), ToolError> {
-    let exact = exactly(tree, &pointers, tool.input().as_value());
-    let read = exact.as_ref().or(tree.fits_exactly.then_some(&tree.value));
-    if let Some(value) = read.filter(|_| validates) {
-        tool.input().validate(value).map_err(|violations| refusal(tool, violations))?;
+    if let Some(value) = exactly(tree, &pointers).filter(|_| validates) {
+        tool.input().validate(&value).map_err(|violations| refusal(tool, violations))?;
     }
     changes.extend(pointers.into_iter().filter(|pointer| !tree.is_wide(pointer)).map(read_as_integer));
     Ok(())
@@ -271,7 +269,7 @@ fn swap(value: &mut Value, floats: &[Float], to: impl Fn(&Float) -> &Value) {
 fn find(value: &mut Value, pointer: &str, tree: &Tree, floats: &mut Vec<Float>) {
     match value {
         Value::Number(number) if number.is_f64() => {
-            if let Some(integer) = tree.whole(pointer).to_number().map(Value::Number) {
+            if let Some(integer) = tree.integer(pointer).map(Value::Number) {
                 let sent = std::mem::replace(value, integer.clone());
                 floats.push(Float { pointer: pointer.to_owned(), sent, integer });
             }

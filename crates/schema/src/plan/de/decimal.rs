@@ -5,55 +5,52 @@ use std::fmt;
 use serde::de::{Deserializer, Visitor};
 use serde_json::Number;
 
-/// The integer value of a number in JSON, in any notation: `3`, `3.0`, `30e-1`.
+/// An integer of up to 128 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Whole {
-    /// A non-negative integer of up to 128 bits.
-    Natural(u128),
-    /// A negative integer of up to 128 bits.
-    Negative(i128),
-    /// An integer that needs more bits.
-    Wider,
-    /// Not an integer.
-    Fraction,
+pub(crate) struct Whole {
+    is_negative: bool,
+    magnitude: u128,
 }
 
 impl Whole {
-    /// Parses the JSON text of a number.
-    pub(crate) fn read(text: &str) -> Self {
+    /// Parses the JSON text of a number, in any notation: `3`, `3.0`, `30e-1`. Returns `None` if it is not such an
+    /// integer.
+    pub(crate) fn read(text: &str) -> Option<Self> {
         let (is_negative, text) = text.strip_prefix('-').map_or((false, text), |text| (true, text));
         let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
         let (integer, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
         let digits = || integer.bytes().chain(fraction.bytes()).map(|digit| digit.wrapping_sub(b'0'));
         let Some(first) = digits().position(|digit| digit != 0) else {
-            return Self::Natural(0);
+            return Some(Self { is_negative: false, magnitude: 0 });
         };
         let n_digits = integer.len() + fraction.len() - digits().rev().position(|digit| digit != 0).unwrap_or(0);
         // An exponent with so many digits moves the point beyond any digit.
         let exponent = exponent.parse().unwrap_or(if exponent.starts_with('-') { i64::MIN / 2 } else { i64::MAX / 2 });
         let point = exponent.saturating_add(integer.len() as i64);
-        if point < n_digits as i64 {
-            return Self::Fraction;
-        }
-        if point - first as i64 > MAX_EXACT_DIGITS {
-            return Self::Wider;
+        // A fraction, or an integer that needs more bits.
+        if point < n_digits as i64 || point - first as i64 > MAX_EXACT_DIGITS {
+            return None;
         }
         let significant = digits().take(n_digits).skip(first).try_fold(0_u128, append);
-        let value = (n_digits as i64..point).try_fold(significant, |value, _| Some(append(value?, 0)));
-        match value.flatten() {
-            Some(value) if !is_negative => Self::Natural(value),
-            Some(value) => 0_i128.checked_sub_unsigned(value).map_or(Self::Wider, Self::Negative),
-            None => Self::Wider,
+        let magnitude = (n_digits as i64..point).try_fold(significant?, |value, _| append(value, 0))?;
+        Some(Self { is_negative, magnitude })
+    }
+
+    pub(super) fn to_u128(self) -> Option<u128> {
+        (!self.is_negative).then_some(self.magnitude)
+    }
+
+    pub(super) fn to_i128(self) -> Option<i128> {
+        match self.is_negative {
+            true => 0_i128.checked_sub_unsigned(self.magnitude),
+            false => self.magnitude.try_into().ok(),
         }
     }
 
     /// Returns the integer as a number of a tree, if it fits.
-    pub fn to_number(self) -> Option<Number> {
-        match self {
-            Self::Natural(value) => u64::try_from(value).ok().map(Number::from),
-            Self::Negative(value) => i64::try_from(value).ok().map(Number::from),
-            Self::Wider | Self::Fraction => None,
-        }
+    pub(crate) fn to_number(self) -> Option<Number> {
+        let integer = self.to_i128()?;
+        u64::try_from(integer).map(Number::from).or_else(|_| i64::try_from(integer).map(Number::from)).ok()
     }
 }
 
@@ -65,7 +62,7 @@ fn append(value: u128, digit: u8) -> Option<u128> {
 }
 
 /// A number as a tree stores it: a 64-bit integer or a float.
-pub struct Held {
+pub(crate) struct Held {
     pub(crate) number: Number,
     /// True if the text has another value: a different integer, or a fraction that is lost.
     pub(crate) is_rounded: bool,
@@ -90,12 +87,8 @@ impl Held {
         let number = Number::from_f64(float)?;
         if float.fract() == 0.0 {
             let whole = Whole::read(text);
-            let is_rounded = match whole {
-                Whole::Natural(value) => float < 0.0 || float as u128 != value || float >= 2_f64.powi(128),
-                Whole::Negative(value) => float as i128 != value,
-                Whole::Wider => false,
-                Whole::Fraction => true,
-            };
+            let is_rounded =
+                whole.is_none_or(|whole| float.abs() >= 2_f64.powi(128) || float.abs() as u128 != whole.magnitude);
             let is_respelled = integer_digits(text).is_some() || Whole::read(&number.to_string()) != whole;
             let is_fragile = is_rounded || is_respelled;
             return Some(Self { number, is_rounded, is_fragile });

@@ -26,11 +26,8 @@ pub(super) fn of_key(text: &str) -> Result<Number, PlanError> {
 }
 
 /// Parses a key that is an integer of up to 128 bits in JSON notation.
-pub(super) fn wide_key(text: &str) -> Whole {
-    match of_key(text) {
-        Ok(_) if !text.contains(['.', 'e', 'E']) => Whole::read(text),
-        _ => Whole::Fraction,
-    }
+pub(super) fn wide_key(text: &str) -> Option<Whole> {
+    of_key(text).ok().filter(|_| !text.contains(['.', 'e', 'E'])).and_then(|_| Whole::read(text))
 }
 
 /// The number of digits up to which integers and powers of ten are exact as floats.

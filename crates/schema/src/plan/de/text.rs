@@ -147,18 +147,17 @@ impl<'de> Deserializer<'de> for Key<'de, '_> {
     }
 
     fn deserialize_i128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, PlanError> {
-        match number::wide_key(self.0.as_str()) {
-            Whole::Natural(value) if value <= i128::MAX as u128 => visitor.visit_i128(value as i128),
-            Whole::Negative(value) => visitor.visit_i128(value),
-            Whole::Natural(_) | Whole::Wider | Whole::Fraction => Err(no_number()),
-        }
+        number::wide_key(self.0.as_str())
+            .and_then(Whole::to_i128)
+            .ok_or_else(no_number)
+            .and_then(|value| visitor.visit_i128(value))
     }
 
     fn deserialize_u128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, PlanError> {
-        match number::wide_key(self.0.as_str()) {
-            Whole::Natural(value) => visitor.visit_u128(value),
-            Whole::Negative(_) | Whole::Wider | Whole::Fraction => Err(no_number()),
-        }
+        number::wide_key(self.0.as_str())
+            .and_then(Whole::to_u128)
+            .ok_or_else(no_number)
+            .and_then(|value| visitor.visit_u128(value))
     }
 
     #[inline]

@@ -138,11 +138,9 @@ impl<'de> Value<'_, '_, 'de> {
         let start = self.cursor.position();
         let number = self.checked_number()?;
         let Number::Float(_) = number else { return Ok(number) };
-        let integer = match self.whole(start)? {
-            Whole::Natural(value) => u64::try_from(value).map(Number::Unsigned).ok(),
-            Whole::Negative(value) => i64::try_from(value).map(Number::Negative).ok(),
-            Whole::Wider | Whole::Fraction => None,
-        };
+        let integer = self.whole(start)?.and_then(Whole::to_i128).and_then(|integer| {
+            u64::try_from(integer).map(Number::Unsigned).or_else(|_| i64::try_from(integer).map(Number::Negative)).ok()
+        });
         if integer.is_some() {
             self.record_whole(start);
         }
@@ -172,16 +170,12 @@ impl<'de> Value<'_, '_, 'de> {
         match self.checked_number() {
             Ok(Number::Unsigned(value)) => visitor.visit_i128(value.into()),
             Ok(Number::Negative(value)) => visitor.visit_i128(value.into()),
-            Ok(Number::Float(float)) => match self.whole(start)? {
-                Whole::Natural(value) if value <= i128::MAX as u128 => {
-                    self.record_whole(start);
-                    visitor.visit_i128(value as i128)
-                }
-                Whole::Negative(value) => {
+            Ok(Number::Float(float)) => match self.whole(start)?.and_then(Whole::to_i128) {
+                Some(value) => {
                     self.record_whole(start);
                     visitor.visit_i128(value)
                 }
-                Whole::Natural(_) | Whole::Wider | Whole::Fraction => visitor.visit_f64(float),
+                None => visitor.visit_f64(float),
             },
             Err(PlanError) => Err(self.cursor.other_kind(&visitor)),
         }
@@ -192,12 +186,12 @@ impl<'de> Value<'_, '_, 'de> {
         match self.checked_number() {
             Ok(Number::Unsigned(value)) => visitor.visit_u128(value.into()),
             Ok(Number::Negative(value)) => visitor.visit_i64(value),
-            Ok(Number::Float(float)) => match self.whole(start)? {
-                Whole::Natural(value) => {
+            Ok(Number::Float(float)) => match self.whole(start)?.and_then(Whole::to_u128) {
+                Some(value) => {
                     self.record_whole(start);
                     visitor.visit_u128(value)
                 }
-                Whole::Negative(_) | Whole::Wider | Whole::Fraction => visitor.visit_f64(float),
+                None => visitor.visit_f64(float),
             },
             Err(PlanError) => Err(self.cursor.other_kind(&visitor)),
         }
@@ -205,7 +199,7 @@ impl<'de> Value<'_, '_, 'de> {
 
     /// Returns the integer that was read since `start`, if floats may be read as integers.
     #[cold]
-    fn whole(&mut self, start: usize) -> Result<Whole, PlanError> {
+    fn whole(&mut self, start: usize) -> Result<Option<Whole>, PlanError> {
         match str::from_utf8(self.cursor.read_since(start).trim_ascii_start()) {
             Ok(text) if self.cursor.is_approved() => Ok(Whole::read(text)),
             _ => Err(self.cursor.fail()),
