@@ -27,6 +27,8 @@
 //! | [`generate`] | the schema of a Rust type |
 //! | [`close`] | objects that accept no other properties than those they declare |
 //! | [`inline`] | references replaced by what they refer to |
+//! | [`view`] | a schema as one shape of values, for forms and other texts |
+//! | [`types`] | sets of JSON types |
 //!
 //! `toolkit` exports this crate as `toolkit::schema`.
 //!
@@ -68,6 +70,8 @@ mod number;
 mod reference;
 mod schema;
 mod tagged;
+pub mod types;
+pub mod view;
 
 // The crates of this workspace build on these. They are not part of the public interface.
 #[doc(hidden)]
@@ -106,8 +110,6 @@ pub mod root;
 pub mod suggest;
 #[doc(hidden)]
 pub mod tree;
-#[doc(hidden)]
-pub mod types;
 #[doc(hidden)]
 pub mod values;
 #[doc(hidden)]

@@ -97,15 +97,8 @@ impl Types {
         !self.and(other).is_empty()
     }
 
-    /// Iterates over the types of the set.
-    pub fn each(self) -> impl Iterator<Item = Self> {
-        (0..7).map(|bit| Self(1 << bit)).filter(move |one| self.meets(*one))
-    }
-}
-
-/// Lists the types for a message: `string or null`.
-impl fmt::Display for Types {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// Returns the names of the types, `null` last. Numbers without a fraction are not listed beside all numbers.
+    pub fn names(self) -> Vec<&'static str> {
         let names = [
             (Self::OBJECT, "object"),
             (Self::ARRAY, "array"),
@@ -115,7 +108,18 @@ impl fmt::Display for Types {
             (Self::BOOLEAN, "boolean"),
             (Self::NULL, "null"),
         ];
-        let names: Vec<&str> = names.into_iter().filter(|(one, _)| self.meets(*one)).map(|(_, name)| name).collect();
-        f.write_str(&names.join(" or "))
+        names.into_iter().filter(|(one, _)| self.meets(*one)).map(|(_, name)| name).collect()
+    }
+
+    /// Iterates over the types of the set.
+    pub fn each(self) -> impl Iterator<Item = Self> {
+        (0..7).map(|bit| Self(1 << bit)).filter(move |one| self.meets(*one))
+    }
+}
+
+/// Lists the types for a message: `string or null`.
+impl fmt::Display for Types {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.names().join(" or "))
     }
 }

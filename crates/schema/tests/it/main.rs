@@ -11,3 +11,4 @@ mod real;
 mod schema_contract;
 mod schemas;
 mod secrets;
+mod view;

@@ -1,0 +1,275 @@
+//! A simplified view of a schema, for forms, tables, command lines and other texts about values.
+//!
+//! A [`View`] follows references and looks through optional values, so that its reader sees one [`Shape`]: a text, a list
+//! of views, an object with its fields, and so on. It is a summary: two schemas with the same view may accept different
+//! values. A [`Schema`](crate::Schema) validates them.
+//!
+//! ```
+//! use serde_json::json;
+//! use toolkit_schema::view::{Shape, View};
+//!
+//! let schema = json!({
+//!     "type": "object",
+//!     "properties": {
+//!         "to": { "type": "array", "items": { "$ref": "#/$defs/Person" }, "maxItems": 9 },
+//!         "mood": { "anyOf": [{ "enum": ["calm", "glad"] }, { "type": "null" }], "default": "calm" },
+//!     },
+//!     "required": ["to"],
+//!     "$defs": { "Person": { "type": "object", "properties": { "name": { "type": "string" } } } },
+//! });
+//! let Shape::Object(fields) = View::new(&schema).shape() else { panic!("an object") };
+//! let texts: Vec<String> = fields.iter().map(|field| format!("{}: {}", field.name, field.view)).collect();
+//! assert_eq!(texts, ["mood: calm | glad", "to: list of objects"]);
+//!
+//! let [mood, to] = &fields[..] else { panic!("two fields") };
+//! assert_eq!((mood.is_required, mood.view.default()), (false, Some(&json!("calm"))));
+//! assert_eq!((to.is_required, to.view.limits()[0].to_string()), (true, "at most 9 items".to_owned()));
+//! # assert!(matches!(to.view.shape(), Shape::List(Some(person)) if person.fields()[0].name == "name"));
+//! ```
+//!
+//! | module | part |
+//! |---|---|
+//! | `shape` | the shapes of values, and the constants among them |
+//! | `field` | the fields of an object, also of one in several parts or variants |
+//! | `limit` | ranges, patterns and other limits |
+//! | `description` | a shape in a few words |
+
+mod description;
+mod field;
+mod limit;
+mod shape;
+
+use serde_json::{Map, Value};
+
+pub use self::description::Notation;
+pub use self::field::Field;
+pub use self::limit::{Limit, is_number_format};
+pub use self::shape::{Constant, Shape};
+use crate::types::Types;
+use crate::walk;
+
+/// The maximum number of consecutive references and optional values.
+const MAX_LAYERS: usize = 16;
+/// The maximum number of schemas that one question visits, since nested references can grow exponentially.
+const MAX_VISITS: usize = 1024;
+
+/// A schema in its document, merged with the schemas that it refers to.
+#[derive(Clone, Debug)]
+pub struct View<'s> {
+    document: &'s Value,
+    /// The schema, then the target of its `$ref` or its only branch other than `null`, and so on.
+    layers: Vec<&'s Map<String, Value>>,
+    /// The views of a field that several variants declare, which has no layers.
+    variants: Vec<Self>,
+    accepts_null: bool,
+    reference: Option<&'s str>,
+    /// One of the types in the list of `type`.
+    only: Option<Types>,
+}
+
+impl<'s> View<'s> {
+    /// Creates the view of a document.
+    pub fn new(document: &'s Value) -> Self {
+        Self::at(document, document)
+    }
+
+    /// Creates the view of a schema in a document.
+    pub fn at(document: &'s Value, schema: &'s Value) -> Self {
+        let mut view = Self::empty(document);
+        let mut next = Some(schema);
+        while let Some(Value::Object(layer)) = next.take() {
+            let is_cycle = view.layers.iter().any(|other| std::ptr::eq(*other, layer));
+            if is_cycle || view.layers.len() == MAX_LAYERS {
+                break;
+            }
+            view.layers.push(layer);
+            next = view.next_layer(layer);
+        }
+        view
+    }
+
+    fn empty(document: &'s Value) -> Self {
+        Self { document, layers: Vec::new(), variants: Vec::new(), accepts_null: false, reference: None, only: None }
+    }
+
+    /// Creates the view of a value that matches one of several views.
+    fn any_of(document: &'s Value, mut views: Vec<Self>) -> Self {
+        match views.len() {
+            1 => views.remove(0),
+            _ => Self { variants: views, ..Self::empty(document) },
+        }
+    }
+
+    /// Creates the view of a schema in the same document.
+    fn inside(&self, schema: &'s Value) -> Self {
+        Self::at(self.document, schema)
+    }
+
+    /// Returns the target of the reference in `layer`, or its only branch other than `null`.
+    fn next_layer(&mut self, layer: &'s Map<String, Value>) -> Option<&'s Value> {
+        if let Some(Value::String(reference)) = layer.get("$ref") {
+            self.reference = Some(reference);
+            return walk::resolve(self.document, reference);
+        }
+        for keyword in ["anyOf", "oneOf", "allOf"] {
+            let branches = layer.get(keyword).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+            let mut others = branches.iter().filter(|branch| !is_null(branch));
+            if let (Some(branch), None) = (others.next(), others.next()) {
+                let is_optional = keyword != "allOf" && branches.len() > 1;
+                self.accepts_null |= is_optional && self.declared_types().meets(Types::NULL);
+                return Some(branch);
+            }
+        }
+        None
+    }
+
+    /// Returns the value of a keyword. One beside a reference takes precedence over that of its target.
+    pub fn get(&self, keyword: &str) -> Option<&'s Value> {
+        self.layers.iter().find_map(|layer| layer.get(keyword))
+    }
+
+    /// Returns the schema that is the value of a keyword, such as `items`.
+    pub fn part(&self, keyword: &str) -> Option<Self> {
+        self.get(keyword).filter(|schema| schema.is_object()).map(|schema| self.inside(schema))
+    }
+
+    /// Returns the schemas in the list of a keyword, except those that only accept `null` and one that is merged into
+    /// this view.
+    pub fn branches(&self, keyword: &str) -> Vec<Self> {
+        let mut all = Vec::new();
+        for (idx, layer) in self.layers.iter().enumerate() {
+            let merged = self.layers.get(idx + 1);
+            let is_merged = |branch: &Value| match (branch.as_object(), merged) {
+                (Some(branch), Some(merged)) => std::ptr::eq(branch, *merged),
+                _ => false,
+            };
+            let branches = layer.get(keyword).and_then(Value::as_array).into_iter().flatten();
+            let branches = branches.filter(|branch| !is_null(branch) && !is_merged(branch));
+            all.extend(branches.map(|branch| self.inside(branch)));
+        }
+        all
+    }
+
+    /// Returns the branches of a choice except `null`, with those of a branch that is only a choice in its place.
+    pub fn alternatives(&self) -> Vec<Self> {
+        let mut leaves = Vec::new();
+        self.add_alternatives(&mut Vec::new(), &mut leaves);
+        leaves
+    }
+
+    fn add_alternatives(&self, visited: &mut Vec<Self>, leaves: &mut Vec<Self>) {
+        visited.push(self.clone());
+        for branch in self.variants() {
+            let is_choice = branch.declared_types() == Types::ALL && branch.get("properties").is_none();
+            match branch.variants().is_empty() || !is_choice {
+                true => leaves.push(branch),
+                false if !visited.iter().any(|other| other.is_same(&branch)) => {
+                    branch.add_alternatives(visited, leaves);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Returns the direct branches of a choice.
+    fn variants(&self) -> Vec<Self> {
+        let branches = ["anyOf", "oneOf"].into_iter().flat_map(|keyword| self.branches(keyword));
+        self.variants.iter().cloned().chain(branches).collect()
+    }
+
+    /// Returns true if both are the same schema object, as in a recursive type.
+    pub fn is_same(&self, other: &Self) -> bool {
+        match (self.layers.last(), other.layers.last()) {
+            (Some(one), Some(other)) => std::ptr::eq(*one, *other),
+            _ => false,
+        }
+    }
+
+    /// Returns the last reference that was followed.
+    pub fn reference(&self) -> Option<&'s str> {
+        self.reference
+    }
+
+    /// Returns true if the value may be `null` instead of its shape.
+    pub fn accepts_null(&self) -> bool {
+        let is_listed = || match (self.get("type"), self.get("enum")) {
+            (Some(Value::Array(_)), None) => self.declared_types().meets(Types::NULL),
+            (_, Some(Value::Array(values))) => values.len() > 1 && values.contains(&Value::Null),
+            _ => false,
+        };
+        self.accepts_null || (self.only.is_none() && is_listed()) || self.variants.iter().any(Self::accepts_null)
+    }
+
+    /// Returns the description by the author, without the descriptions of single constants.
+    pub fn description(&self) -> Option<&'s str> {
+        let Some(text) = self.get("description").and_then(Value::as_str) else {
+            return self.variants.iter().find_map(Self::description);
+        };
+        let first_value = match self.get("enum") {
+            Some(_) if text.starts_with("- `") => Some(0),
+            Some(_) => text.find("\n- `"),
+            None => None,
+        };
+        let text = text[..first_value.unwrap_or(text.len())].trim_end();
+        (!text.is_empty()).then_some(text)
+    }
+
+    /// Returns the default.
+    pub fn default(&self) -> Option<&'s Value> {
+        self.get("default").or_else(|| self.variants.iter().find_map(Self::default))
+    }
+
+    /// Returns the types of all layers.
+    pub(crate) fn declared_types(&self) -> Types {
+        let declared = self.layers.iter().filter_map(|layer| layer.get("type")).map(Types::named);
+        declared.fold(self.only.unwrap_or(Types::ALL), Types::and)
+    }
+
+    /// Returns the types of the values that the schema lists.
+    fn listed_types(&self) -> Types {
+        let values = self.layers.iter().find_map(|layer| listed(layer));
+        values.map_or(Types::ALL, |values| values.into_iter().map(Types::from_value).fold(Types::NONE, Types::or))
+    }
+
+    /// Returns the types of the values, including those of `null`; [`Types::ALL`] if nothing declares them.
+    pub fn types(&self) -> Types {
+        self.types_within(&mut 0)
+    }
+
+    fn types_within(&self, n_visits: &mut usize) -> Types {
+        *n_visits += 1;
+        if *n_visits > MAX_VISITS {
+            return Types::ALL;
+        }
+        let any = |views: Vec<Self>, n_visits: &mut usize| match views.is_empty() {
+            true => Types::ALL,
+            false => views.iter().map(|view| view.types_within(n_visits)).fold(Types::NONE, Types::or),
+        };
+        let mut types = self.declared_types().and(any(self.variants.clone(), n_visits));
+        for keyword in ["anyOf", "oneOf"] {
+            let listed = self.layers.iter().filter_map(|layer| layer.get(keyword)?.as_array());
+            let has_null = listed.flatten().any(is_null);
+            let branches = any(self.branches(keyword), n_visits);
+            types = types.and(if has_null { branches.or(Types::NULL) } else { branches });
+        }
+        for part in self.branches("allOf") {
+            types = types.and(part.types_within(n_visits));
+        }
+        types = types.and(self.listed_types());
+        if self.accepts_null { types.or(Types::NULL) } else { types }
+    }
+}
+
+/// Returns the values of `const` or `enum`.
+pub fn listed(schema: &Map<String, Value>) -> Option<Vec<&Value>> {
+    match (schema.get("const"), schema.get("enum")) {
+        (Some(constant), _) => Some(vec![constant]),
+        (None, Some(Value::Array(values))) => Some(values.iter().collect()),
+        (None, _) => None,
+    }
+}
+
+/// Returns true if a schema accepts only `null`.
+fn is_null(schema: &Value) -> bool {
+    schema.get("type").is_some_and(|ty| ty == "null") || schema.get("const").is_some_and(Value::is_null)
+}
