@@ -18,6 +18,7 @@ use self::fields::{Direction, details, fields, kind};
 use toolkit::catalog::Catalog;
 use toolkit::tool::Tool;
 use toolkit_schema::inline;
+use toolkit_schema::view::View;
 
 const STYLE: &str = include_str!("html/page.css");
 const SCRIPT: &str = include_str!("html/page.js");
@@ -200,8 +201,9 @@ fn body(page: &Page<'_>, tool: &Tool) -> String {
         let output = inlined(output.as_value());
         let description = output.get("description").and_then(Value::as_str).map(prose).unwrap_or_default();
         let fields = fields(&output, Direction::Result);
-        let is_plain = fields.is_empty() || kind(&output) != "object";
-        let kind = if is_plain { format!("<p>{}</p>\n", first_capital(&kind(&output))) } else { String::new() };
+        let is_plain = fields.is_empty() || kind(&View::new(&output)) != "object";
+        let kind =
+            if is_plain { format!("<p>{}</p>\n", first_capital(&kind(&View::new(&output)))) } else { String::new() };
         let _ = writeln!(out, "<h4>Result</h4>\n<div class=\"prose result\">{kind}{description}</div>{fields}");
     }
     out.push_str(&examples(page, tool));
