@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 use toolkit::tool::Tool;
-use toolkit_schema::walk::{self, type_of};
+use toolkit_schema::types::Types;
+use toolkit_schema::view::View;
 
 /// The summary of a tool: enough to select it, without its schemas.
 ///
@@ -251,10 +252,8 @@ pub struct SchemaInfo {
     pub types: BTreeMap<String, Vec<String>>,
 }
 
-/// The maximum number of schemas to read.
-const MAX_SCHEMAS: usize = 512;
-/// The maximum number of consecutive references; more are a cycle.
-const MAX_REFERENCES: usize = 16;
+/// The maximum number of arguments, since nested references can grow exponentially.
+const MAX_ARGUMENTS: usize = 512;
 
 impl SchemaInfo {
     /// The maximum depth of objects and lists.
@@ -263,100 +262,32 @@ impl SchemaInfo {
     /// Summarizes a schema; `None` if the summary would be empty.
     #[must_use]
     pub fn from_schema(schema: &Value) -> Option<Self> {
-        let mut reader = Reader { root: schema, info: Self::default(), room: MAX_SCHEMAS };
-        reader.read_object(schema, "", 0);
-        Some(reader.info).filter(|info| *info != Self::default())
+        let mut info = Self::default();
+        info.add_fields(&View::new(schema), "", 0, &mut 0);
+        Some(info).filter(|info| *info != Self::default())
     }
-}
 
-struct Reader<'s> {
-    root: &'s Value,
-    info: SchemaInfo,
-    room: usize,
-}
-
-impl<'s> Reader<'s> {
-    /// Reads the properties of an object, including those of the parts of an `allOf`.
-    fn read_object(&mut self, schema: &'s Value, path: &str, depth: usize) {
-        if depth > SchemaInfo::MAX_DEPTH || self.room == 0 {
+    fn add_fields(&mut self, view: &View<'_>, path: &str, depth: usize, n_arguments: &mut usize) {
+        if depth > Self::MAX_DEPTH {
             return;
         }
-        self.room -= 1;
-        let schema = self.target(schema);
-        let of_path = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
-        for name in list(schema, "required").filter_map(Value::as_str) {
-            let name = of_path(name);
-            if !self.info.required.contains(&name) {
-                self.info.required.push(name);
+        for field in view.fields() {
+            *n_arguments += 1;
+            if *n_arguments > MAX_ARGUMENTS {
+                return;
+            }
+            let path = if path.is_empty() { field.name.to_owned() } else { format!("{path}.{}", field.name) };
+            if field.is_required {
+                self.required.push(path.clone());
+            }
+            self.defaults.extend(field.view.default().map(|default| (path.clone(), default.clone())));
+            let types = Some(field.view.types()).filter(|types| *types != Types::ALL);
+            let names = types.map(|types| types.names().into_iter().map(str::to_owned).collect());
+            self.types.extend(names.map(|names| (path.clone(), names)));
+            self.add_fields(&field.view, &path, depth + 1, n_arguments);
+            if let Some(items) = field.view.part("items") {
+                self.add_fields(&items, &format!("{path}[]"), depth + 1, n_arguments);
             }
         }
-        for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
-            self.read_property(property, &of_path(name), depth);
-        }
-        for part in list(schema, "allOf") {
-            self.read_object(part, path, depth + 1);
-        }
     }
-
-    fn read_property(&mut self, schema: &'s Value, path: &str, depth: usize) {
-        if let Some(default) = schema.get("default").or_else(|| self.target(schema).get("default")) {
-            self.info.defaults.insert(path.to_owned(), default.clone());
-        }
-        let mut types = Vec::new();
-        self.add_types(schema, &mut types, 0);
-        if !types.is_empty() {
-            let known = self.info.types.entry(path.to_owned()).or_default();
-            types.into_iter().for_each(|name| {
-                if !known.contains(&name) {
-                    known.push(name);
-                }
-            });
-        }
-        let schema = self.target(schema);
-        self.read_object(schema, path, depth + 1);
-        // The schema of an optional object is a choice between the object and `null`.
-        for choice in list(schema, "anyOf").chain(list(schema, "oneOf")) {
-            self.read_object(choice, path, depth + 1);
-        }
-        if let Some(items) = schema.get("items").filter(|items| items.is_object()) {
-            self.read_object(items, &format!("{path}[]"), depth + 1);
-        }
-    }
-
-    fn add_types(&mut self, schema: &'s Value, types: &mut Vec<String>, depth: usize) {
-        if depth > SchemaInfo::MAX_DEPTH || self.room == 0 {
-            return;
-        }
-        self.room -= 1;
-        let schema = self.target(schema);
-        let mut add = |name: &str| {
-            if types.iter().all(|known| known != name) {
-                types.push(name.to_owned());
-            }
-        };
-        match schema.get("type") {
-            Some(Value::String(name)) => add(name),
-            Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).for_each(add),
-            _ => list(schema, "enum").chain(schema.get("const")).map(type_of).for_each(add),
-        }
-        for part in ["anyOf", "oneOf", "allOf"].into_iter().flat_map(|keyword| list(schema, keyword)) {
-            self.add_types(part, types, depth + 1);
-        }
-    }
-
-    /// Returns the target of the references of a schema.
-    fn target(&self, mut schema: &'s Value) -> &'s Value {
-        for _ in 0..MAX_REFERENCES {
-            let reference = schema.get("$ref").and_then(Value::as_str);
-            match reference.and_then(|reference| walk::resolve(self.root, reference)) {
-                Some(target) => schema = target,
-                None => break,
-            }
-        }
-        schema
-    }
-}
-
-fn list<'s>(schema: &'s Value, keyword: &str) -> impl Iterator<Item = &'s Value> {
-    schema.get(keyword).and_then(Value::as_array).into_iter().flatten()
 }
