@@ -31,7 +31,6 @@ use std::fmt::Write as _;
 
 use self::convert::{Converted, convert};
 use self::named::NamedTypes;
-use self::notes::Kinds;
 use self::print::{Within, documentation, first_sentence, lifted, one_line, print, with_block, with_line};
 pub use self::ty::Detail;
 use self::ty::{Node, Type};
@@ -39,6 +38,7 @@ use super::loss::Loss;
 use crate::loss::{Effect, Side, loss, provider_description, unsupported_fields};
 use toolkit::catalog::{Catalog, ExportedName, ExportedNames};
 use toolkit::tool::{Tool, ToolId};
+use toolkit_schema::types::Types;
 
 /// Declarations of tools, with the names by which programs call them.
 ///
@@ -196,8 +196,8 @@ struct Function {
 impl Function {
     /// Converts a tool. Its named types are added to `types`.
     fn new(name: &ExportedName, tool: &Tool, detail: Detail, types: &mut NamedTypes) -> (Self, Vec<Loss>) {
-        let input = convert(tool.input().as_value(), Kinds::OBJECT, Side::Input, detail);
-        let output = tool.output().map(|schema| convert(schema.as_value(), Kinds::ALL, Side::Output, detail));
+        let input = convert(tool.input().as_value(), Types::OBJECT, Side::Input, detail);
+        let output = tool.output().map(|schema| convert(schema.as_value(), Types::ALL, Side::Output, detail));
         let mut losses = record_losses(name, tool, detail);
         let mut add = |converted: Converted| {
             let Converted { mut node, definitions, losses: lost } = converted;

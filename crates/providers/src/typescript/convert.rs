@@ -5,13 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 
 use super::notes;
-use super::notes::{Kinds, listed};
+use super::notes::{declared_types, structured_types, type_of};
 use super::print::literal;
 use super::ty::{Comment, Detail, Node, Property, Type, remove_cycles};
 use crate::loss::{Effect, Loss, Side};
 use crate::lower::{Normalized, are_disjoint, normalize_references, sent_instead};
 use toolkit_schema::alias::RemovedAlias;
 use toolkit_schema::pointer::last_token;
+use toolkit_schema::types::Types;
+use toolkit_schema::view::listed;
 use toolkit_schema::{child, walk};
 
 /// The maximum depth of a type. Schemas written by people are well below it.
@@ -28,8 +30,8 @@ pub(super) struct Converted {
     pub(super) losses: Vec<Loss>,
 }
 
-/// Converts a schema whose values are of the given kinds.
-pub(super) fn convert(schema: &Value, kinds: Kinds, side: Side, detail: Detail) -> Converted {
+/// Converts a schema whose values are of the given types.
+pub(super) fn convert(schema: &Value, types: Types, side: Side, detail: Detail) -> Converted {
     let Normalized { mut normal, aliases } = normalize_references(schema, side);
     normal.schema.sort_all_objects();
     let mut converter = Converter {
@@ -47,10 +49,10 @@ pub(super) fn convert(schema: &Value, kinds: Kinds, side: Side, detail: Detail) 
     for (at, keyword) in &normal.anchors {
         converter.report(at, keyword, Effect::MetadataOnly, "is removed; references point to definitions");
     }
-    if kinds != Kinds::ALL && normal.schema.get("type").is_none() {
+    if types != Types::ALL && normal.schema.get("type").is_none() {
         converter.report("", "type", Effect::Narrowed, "is missing; only objects are declared");
     }
-    let mut node = converter.schema(&normal.schema, kinds, "", 0);
+    let mut node = converter.schema(&normal.schema, types, "", 0);
     let mut definitions = BTreeMap::new();
     if converter.places.contains_key(ROOT) {
         converter.pending.retain(|(reference, _)| *reference != ROOT);
@@ -59,7 +61,7 @@ pub(super) fn convert(schema: &Value, kinds: Kinds, side: Side, detail: Detail) 
     }
     while let Some((reference, target)) = converter.pending.pop() {
         let at = converter.places[reference].clone();
-        let node = converter.schema(target, Kinds::ALL, &at, 0);
+        let node = converter.schema(target, Types::ALL, &at, 0);
         definitions.insert(reference.to_owned(), (name(reference), node));
     }
     let mut losses = converter.losses;
@@ -94,8 +96,8 @@ impl<'s> Converter<'s> {
         self.losses.push(Loss::new(self.side, at, keyword, effect, reason));
     }
 
-    /// Converts a schema whose values are of the given kinds.
-    pub(super) fn schema(&mut self, schema: &'s Value, within: Kinds, at: &str, depth: usize) -> Node {
+    /// Converts a schema whose values are of the given types.
+    pub(super) fn schema(&mut self, schema: &'s Value, within: Types, at: &str, depth: usize) -> Node {
         match schema {
             Value::Bool(false) => Type::Never.into(),
             Value::Object(_) if depth > MAX_DEPTH => {
@@ -107,26 +109,26 @@ impl<'s> Converter<'s> {
         }
     }
 
-    fn keywords(&mut self, keywords: &'s Map<String, Value>, within: Kinds, at: &str, depth: usize) -> Node {
+    fn keywords(&mut self, keywords: &'s Map<String, Value>, within: Types, at: &str, depth: usize) -> Node {
         let excludes_all = |excluded: &Value| *excluded == true || excluded.as_object().is_some_and(Map::is_empty);
         if keywords.get("not").is_some_and(excludes_all) {
             return Type::Never.into();
         }
-        let kinds = kinds(keywords, within);
-        if kinds != within.and(Kinds::declared(keywords)) && listed(keywords).is_none() {
+        let types = accepted_types(keywords, within);
+        if types != within.and(declared_types(keywords)) && listed(keywords).is_none() {
             self.report(at, "type", Effect::Narrowed, "is missing; values of other types are not declared");
         }
         self.report_keywords(keywords, at);
         let mut parts = Vec::new();
-        let mut needs_base = listed(keywords).is_some() || kinds.overlaps(Kinds::structured(keywords));
+        let mut needs_base = listed(keywords).is_some() || types.meets(structured_types(keywords));
         if let Some(Value::String(reference)) = keywords.get("$ref") {
-            let (node, is_within) = self.reference(reference, kinds, at);
+            let (node, is_within) = self.reference(reference, types, at);
             needs_base |= !is_within;
             parts.push(node);
         }
         if let Some(Value::Array(all)) = keywords.get("allOf") {
             let at = child(at, "allOf");
-            parts.extend(self.list(all, kinds, &at, depth));
+            parts.extend(self.list(all, types, &at, depth));
         }
         for keyword in ["anyOf", "oneOf"] {
             let Some(Value::Array(branches)) = keywords.get(keyword) else {
@@ -135,20 +137,20 @@ impl<'s> Converter<'s> {
             if keyword == "oneOf" && !are_disjoint(branches) {
                 self.report(at, keyword, Effect::Widened, "also accepts values that match several branches");
             }
-            let nodes = self.list(branches, kinds, &child(at, keyword), depth);
+            let nodes = self.list(branches, types, &child(at, keyword), depth);
             parts.push(Node::union(nodes));
         }
         if needs_base || parts.is_empty() {
-            parts.insert(0, self.base(keywords, kinds, at, depth));
+            parts.insert(0, self.base(keywords, types, at, depth));
         }
         let node = Node::intersection(parts);
         match self.detail {
-            Detail::Full => node.described(notes::comment(keywords, kinds)),
+            Detail::Full => node.described(notes::comment(keywords, types)),
             Detail::Compact | Detail::Signatures => node,
         }
     }
 
-    fn list(&mut self, schemas: &'s [Value], within: Kinds, at: &str, depth: usize) -> Vec<Node> {
+    fn list(&mut self, schemas: &'s [Value], within: Types, at: &str, depth: usize) -> Vec<Node> {
         let schemas = schemas.iter().enumerate();
         schemas.map(|(idx, schema)| self.schema(schema, within, &child(at, &idx.to_string()), depth + 1)).collect()
     }
@@ -165,8 +167,8 @@ impl<'s> Converter<'s> {
         self.losses.extend(losses);
     }
 
-    /// Returns the named type of a reference, and true if all of its values are of the given kinds.
-    fn reference(&mut self, reference: &'s str, within: Kinds, at: &str) -> (Node, bool) {
+    /// Returns the named type of a reference, and true if all of its values are of the given types.
+    fn reference(&mut self, reference: &'s str, within: Types, at: &str) -> (Node, bool) {
         let target = if self.is_opaque { None } else { walk::resolve(self.document, reference) };
         let Some(target) = target else {
             self.report(at, "$ref", Effect::Widened, "cannot be resolved; any value is accepted");
@@ -177,45 +179,44 @@ impl<'s> Converter<'s> {
             self.pending.push((reference, target));
         }
         let is_within = match target {
-            Value::Object(keywords) => within.contains(kinds(keywords, Kinds::ALL)),
-            _ => within == Kinds::ALL,
+            Value::Object(keywords) => accepted_types(keywords, Types::ALL).is_within(within),
+            _ => within == Types::ALL,
         };
         (Type::Name(reference.to_owned()).into(), is_within)
     }
 
     /// Returns the type that `type`, `enum`, `const` and the keywords of objects and arrays declare.
-    fn base(&mut self, keywords: &'s Map<String, Value>, kinds: Kinds, at: &str, depth: usize) -> Node {
+    fn base(&mut self, keywords: &'s Map<String, Value>, types: Types, at: &str, depth: usize) -> Node {
         if let Some(values) = listed(keywords) {
-            let values: Vec<&Value> =
-                values.into_iter().filter(|value| kinds.contains(Kinds::of_value(value))).collect();
+            let values: Vec<&Value> = values.into_iter().filter(|value| type_of(value).is_within(types)).collect();
             if values.iter().any(|value| has_object(value)) {
                 let keyword = if keywords.contains_key("const") { "const" } else { "enum" };
                 self.report(at, keyword, Effect::Widened, "also accepts objects with other properties");
             }
             return Node::union(values.into_iter().map(|value| literal(value).into()));
         }
-        if kinds == Kinds::ALL {
+        if types == Types::ALL {
             return Type::Unknown.into();
         }
-        let mut nodes = primitives(kinds);
-        if kinds.contains(Kinds::ARRAY) {
+        let mut nodes = primitives(types);
+        if Types::ARRAY.is_within(types) {
             nodes.push(self.array(keywords, at, depth));
         }
-        if kinds.contains(Kinds::OBJECT) {
+        if Types::OBJECT.is_within(types) {
             nodes.push(self.object(keywords, at, depth));
         }
         Node::union(nodes)
     }
 }
 
-/// Returns the kinds of values that a schema accepts. Without `type`, keywords of objects and arrays imply it.
-fn kinds(keywords: &Map<String, Value>, within: Kinds) -> Kinds {
-    let within = within.and(Kinds::declared(keywords));
+/// Returns the types of values that a schema accepts. Without `type`, keywords of objects and arrays imply it.
+fn accepted_types(keywords: &Map<String, Value>, within: Types) -> Types {
+    let within = within.and(declared_types(keywords));
     if let Some(values) = listed(keywords) {
-        return within.and(values.into_iter().map(Kinds::of_value).fold(Kinds::NONE, Kinds::or));
+        return within.and(values.into_iter().map(type_of).fold(Types::NONE, Types::or));
     }
-    let implied = within.and(Kinds::structured(keywords));
-    if keywords.contains_key("type") || implied == Kinds::NONE { within } else { implied }
+    let implied = within.and(structured_types(keywords));
+    if keywords.contains_key("type") || implied.is_empty() { within } else { implied }
 }
 
 fn has_object(value: &Value) -> bool {
@@ -225,24 +226,24 @@ fn has_object(value: &Value) -> bool {
     }
 }
 
-fn primitives(kinds: Kinds) -> Vec<Node> {
+fn primitives(types: Types) -> Vec<Node> {
     let all =
-        [(Kinds::STRING, "string"), (Kinds::NUMBER, "number"), (Kinds::BOOLEAN, "boolean"), (Kinds::NULL, "null")];
-    let names = all.into_iter().filter(|(kind, _)| kinds.contains(*kind));
+        [(Types::STRING, "string"), (Types::NUMBER, "number"), (Types::BOOLEAN, "boolean"), (Types::NULL, "null")];
+    let names = all.into_iter().filter(|(kind, _)| kind.is_within(types));
     names.map(|(_, name)| Type::Primitive(name).into()).collect()
 }
 
-/// Returns the type of all values of some kinds.
-fn plain(kinds: Kinds) -> Node {
-    if kinds == Kinds::ALL {
+/// Returns the type of all values of some types.
+fn plain(types: Types) -> Node {
+    if types == Types::ALL {
         return Type::Unknown.into();
     }
-    let mut nodes = primitives(kinds);
+    let mut nodes = primitives(types);
     let unknown = || Box::new(Type::Unknown.into());
-    if kinds.contains(Kinds::ARRAY) {
+    if Types::ARRAY.is_within(types) {
         nodes.push(Type::Array(unknown()).into());
     }
-    if kinds.contains(Kinds::OBJECT) {
+    if Types::OBJECT.is_within(types) {
         nodes.push(Type::Object { properties: Vec::new(), rest: Some(unknown()) }.into());
     }
     Node::union(nodes)
@@ -274,7 +275,7 @@ impl<'s> Converter<'s> {
         if let Some(Value::Object(declared)) = keywords.get("properties") {
             let at = child(at, "properties");
             for (name, schema) in declared {
-                let node = self.schema(schema, Kinds::ALL, &child(&at, name), depth + 1);
+                let node = self.schema(schema, Types::ALL, &child(&at, name), depth + 1);
                 properties.push(Property { name: name.clone(), is_optional: !required.remove(name.as_str()), node });
             }
         }
@@ -304,7 +305,7 @@ impl<'s> Converter<'s> {
             self.report(at, "patternProperties", Effect::Widened, "applies to names that do not match");
             let at = child(at, "patternProperties");
             let patterns = patterns.iter();
-            nodes.extend(patterns.map(|(name, schema)| self.schema(schema, Kinds::ALL, &child(&at, name), depth + 1)));
+            nodes.extend(patterns.map(|(name, schema)| self.schema(schema, Types::ALL, &child(&at, name), depth + 1)));
         }
         match keywords.get("additionalProperties") {
             Some(Value::Bool(false)) if nodes.is_empty() && declared.is_empty() => return Some(Type::Never.into()),
@@ -316,7 +317,7 @@ impl<'s> Converter<'s> {
                 }
             }
             Some(schema @ Value::Object(_)) => {
-                nodes.push(self.schema(schema, Kinds::ALL, &child(at, "additionalProperties"), depth + 1));
+                nodes.push(self.schema(schema, Types::ALL, &child(at, "additionalProperties"), depth + 1));
             }
             None if nodes.is_empty() && !declared.is_empty() => return None,
             _ => return Some(Type::Unknown.into()),
@@ -340,7 +341,7 @@ impl<'s> Converter<'s> {
         let items = keywords.get("items");
         let Some(Value::Array(places)) = keywords.get("prefixItems") else {
             let item = match items {
-                Some(schema) => self.schema(schema, Kinds::ALL, &child(at, "items"), depth + 1),
+                Some(schema) => self.schema(schema, Types::ALL, &child(at, "items"), depth + 1),
                 None => Type::Unknown.into(),
             };
             return match item.ty {
@@ -351,11 +352,11 @@ impl<'s> Converter<'s> {
         let at_places = child(at, "prefixItems");
         let places = places.iter().enumerate();
         let places: Vec<Node> = places
-            .map(|(idx, schema)| self.schema(schema, Kinds::ALL, &child(&at_places, &idx.to_string()), depth + 1))
+            .map(|(idx, schema)| self.schema(schema, Types::ALL, &child(&at_places, &idx.to_string()), depth + 1))
             .collect();
         let rest = match items {
             Some(Value::Bool(false)) => None,
-            Some(schema) => Some(self.schema(schema, Kinds::ALL, &child(at, "items"), depth + 1)),
+            Some(schema) => Some(self.schema(schema, Types::ALL, &child(at, "items"), depth + 1)),
             None => Some(Type::Unknown.into()),
         };
         let rest = rest.filter(|rest| rest.ty != Type::Never).map(Box::new);

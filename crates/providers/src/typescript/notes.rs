@@ -1,16 +1,18 @@
-//! Keywords that a type does not express: notes for its comment, and losses; and the kinds of values that a schema
-//! accepts.
+//! Keywords that a type does not express: notes for its comment, and losses; and the types of values that a
+//! schema accepts.
 
 use serde_json::{Map, Value};
 
 use super::ty::{Comment, Detail};
 use crate::loss::{Effect, Loss, Side};
+use toolkit_schema::types::Types;
+use toolkit_schema::view::is_number_format;
 use toolkit_schema::walk;
 
-/// Returns the comment of a schema whose values are of these kinds.
-pub(super) fn comment(keywords: &Map<String, Value>, kinds: Kinds) -> Comment {
+/// Returns the comment of a schema whose values are of these types.
+pub(super) fn comment(keywords: &Map<String, Value>, types: Types) -> Comment {
     let mut notes = Vec::new();
-    if is_integer(keywords) && kinds.contains(Kinds::NUMBER) {
+    if is_integer(keywords) && Types::NUMBER.is_within(types) {
         notes.push("int".to_owned());
     }
     notes.extend(range(keywords));
@@ -24,7 +26,7 @@ pub(super) fn comment(keywords: &Map<String, Value>, kinds: Kinds) -> Comment {
     notes.extend(keywords.get("multipleOf").map(|step| format!("multiple of {step}")));
     notes.extend((keywords.get("uniqueItems") == Some(&Value::Bool(true))).then(|| "unique".to_owned()));
     let text = |keyword: &str| keywords.get(keyword).and_then(Value::as_str);
-    notes.extend(text("format").filter(|format| !is_width(format)).map(str::to_owned));
+    notes.extend(text("format").filter(|format| !is_number_format(format)).map(str::to_owned));
     notes.extend(text("contentEncoding").map(str::to_owned));
     notes.extend(text("contentMediaType").map(str::to_owned));
     notes.extend(text("pattern").map(|pattern| format!("/{pattern}/")));
@@ -47,12 +49,6 @@ fn is_integer(keywords: &Map<String, Value>) -> bool {
         }
         _ => false,
     }
-}
-
-/// Returns true for a format that is only the width of a number.
-fn is_width(format: &str) -> bool {
-    let digits = format.trim_start_matches("uint").trim_start_matches("int");
-    digits.len() < format.len() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Returns the bounds of a number.
@@ -121,89 +117,28 @@ pub(super) fn loss(keyword: &str, side: Side, at: &str, detail: Detail) -> Optio
     Some(Loss::new(side, at, keyword, effect, reason))
 }
 
-// The kinds of JSON values that a schema accepts.
-
-/// A set of kinds of JSON values.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Kinds(u8);
-
-impl Kinds {
-    pub(super) const NONE: Self = Self(0);
-    pub(super) const NULL: Self = Self(1);
-    pub(super) const BOOLEAN: Self = Self(2);
-    pub(super) const NUMBER: Self = Self(4);
-    pub(super) const STRING: Self = Self(8);
-    pub(super) const ARRAY: Self = Self(16);
-    pub(super) const OBJECT: Self = Self(32);
-    pub(super) const ALL: Self = Self(63);
-
-    pub(super) fn and(self, other: Self) -> Self {
-        Self(self.0 & other.0)
-    }
-
-    pub(super) fn or(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-
-    pub(super) fn contains(self, other: Self) -> bool {
-        self.0 & other.0 == other.0
-    }
-
-    pub(super) fn overlaps(self, other: Self) -> bool {
-        self.0 & other.0 != 0
-    }
-
-    /// Returns the kinds of the keyword `type`.
-    pub(super) fn declared(keywords: &Map<String, Value>) -> Self {
-        match keywords.get("type") {
-            Some(Value::String(name)) => Self::named(name),
-            Some(Value::Array(names)) => {
-                names.iter().filter_map(Value::as_str).map(Self::named).fold(Self::NONE, Self::or)
-            }
-            _ => Self::ALL,
-        }
-    }
-
-    fn named(name: &str) -> Self {
-        match name {
-            "null" => Self::NULL,
-            "boolean" => Self::BOOLEAN,
-            "integer" | "number" => Self::NUMBER,
-            "string" => Self::STRING,
-            "array" => Self::ARRAY,
-            "object" => Self::OBJECT,
-            _ => Self::NONE,
-        }
-    }
-
-    pub(super) fn of_value(value: &Value) -> Self {
-        match value {
-            Value::Null => Self::NULL,
-            Value::Bool(_) => Self::BOOLEAN,
-            Value::Number(_) => Self::NUMBER,
-            Value::String(_) => Self::STRING,
-            Value::Array(_) => Self::ARRAY,
-            Value::Object(_) => Self::OBJECT,
-        }
-    }
-
-    /// Returns the kinds whose structure the keywords declare, without regard to `type`.
-    pub(super) fn structured(keywords: &Map<String, Value>) -> Self {
-        let has = |names: &[&str]| {
-            names.iter().any(|name| keywords.get(*name).is_some_and(|value| *value != true && *value != Value::Null))
-        };
-        let object = has(&["properties", "required", "additionalProperties", "patternProperties"]);
-        let array = has(&["items", "prefixItems"]);
-        let object = if object { Self::OBJECT } else { Self::NONE };
-        object.or(if array { Self::ARRAY } else { Self::NONE })
-    }
+/// Returns the types that the keyword `type` declares, with all numbers for integers.
+pub(super) fn declared_types(keywords: &Map<String, Value>) -> Types {
+    with_all_numbers(keywords.get("type").map_or(Types::ALL, Types::named))
 }
 
-/// Returns the listed values of `enum` or `const`.
-pub(super) fn listed(keywords: &Map<String, Value>) -> Option<Vec<&Value>> {
-    match (keywords.get("const"), keywords.get("enum")) {
-        (Some(constant), _) => Some(vec![constant]),
-        (None, Some(Value::Array(values))) => Some(values.iter().collect()),
-        (None, _) => None,
-    }
+/// Returns the type of a value, with all numbers for an integer.
+pub(super) fn type_of(value: &Value) -> Types {
+    with_all_numbers(Types::from_value(value))
+}
+
+/// TypeScript has one type for all numbers.
+fn with_all_numbers(types: Types) -> Types {
+    if types.meets(Types::NUMBER) { types.or(Types::NUMBER) } else { types }
+}
+
+/// Returns the types whose structure the keywords declare, without regard to `type`.
+pub(super) fn structured_types(keywords: &Map<String, Value>) -> Types {
+    let has = |names: &[&str]| {
+        names.iter().any(|name| keywords.get(*name).is_some_and(|value| *value != true && *value != Value::Null))
+    };
+    let object = has(&["properties", "required", "additionalProperties", "patternProperties"]);
+    let array = has(&["items", "prefixItems"]);
+    let object = if object { Types::OBJECT } else { Types::NONE };
+    object.or(if array { Types::ARRAY } else { Types::NONE })
 }
