@@ -113,8 +113,8 @@ pub(crate) fn write_rules(format: &str, strict: bool) -> Result<(), CommandError
     };
     let dialect = with_strict.as_ref().filter(|_| strict).unwrap_or(plain);
     let mut out = anstream::stdout().lock();
-    for rule in dialect.rules() {
-        writeln!(out, "{}\t{}\t{}", rule.name, rule.accepts, rule.source(dialect).unwrap_or_default())?;
+    for (rule, source) in dialect.rules() {
+        writeln!(out, "{}\t{}\t{source}", rule.name(), rule.accepts())?;
     }
     Ok(())
 }

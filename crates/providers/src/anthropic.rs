@@ -2,13 +2,12 @@
 
 use serde_json::{Map, Value, json};
 
-use super::dialect::Dialect;
+use super::dialect::{Dialect, check_record};
 use super::export::Export;
 use super::loss::{Effect, Loss, Side, ToolExport, provider_description, unsupported_fields};
 use super::lower::{StrictResult, is_requested, lower_strict, replace_names};
 use super::reader::{Fields, read_function};
 use super::request::{Member, RequestLimits, apply_limits};
-use super::rules::check_record;
 use crate::reply::{
     Answer, Api, Assembled, Assembly, CallArguments, Format, InvalidReply, Item, Parsed, Part, ReplyEvent, StopReason,
     ToolCall, WrittenCall, fields, keep_stop, merge, object, push, stated,

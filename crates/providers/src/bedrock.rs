@@ -2,12 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
-use super::dialect::Dialect;
+use super::dialect::{Dialect, check_record};
 use super::export::Export;
 use super::loss::{Effect, Loss, Side, ToolExport, provider_description, unsupported_fields};
 use super::lower::{StrictResult, is_requested, lower_strict};
 use super::request::RequestLimits;
-use super::rules::check_record;
 use crate::reply::{
     Answer, Api, Assembled, Assembly, CallArguments, Format, Framing, InvalidReply, Item, Parsed, Part, ReplyEvent,
     StopReason, ToolCall, WrittenCall, append, field_mut, fields, keep_stop, merge, object, push, stated,

@@ -1,12 +1,12 @@
-//! The subsets of JSON Schema that providers support, as data: for example which of them accepts `oneOf`. `lower` has the
-//! rules by which a schema becomes one of a subset.
+//! The subsets of JSON Schema that providers accept, as data: the keywords and limits of each, and the rules by which it
+//! rejects definitions. `lower` repairs a schema by them.
 
-use serde_json::{Map, Value};
+mod limits;
+mod rule;
 
-use toolkit_schema::walk;
-
-/// Enums with more values than this have a separate limit (OpenAI's guide to structured outputs).
-const LONG_ENUM: usize = 250;
+pub use self::limits::Limits;
+pub use self::rule::Rule;
+pub(crate) use self::rule::{check_record, check_schema, is_plain_name, may_be};
 
 /// The subset of JSON Schema that a provider supports.
 ///
@@ -25,172 +25,60 @@ const LONG_ENUM: usize = 250;
 pub struct Dialect {
     /// The name of the dialect in messages.
     pub name: &'static str,
+    /// The rules of all definitions, with a source each.
+    pub base_rules: &'static [(Rule, &'static str)],
+    /// The rules of definitions in strict mode, with a source each.
+    pub strict_rules: &'static [(Rule, &'static str)],
     /// The supported keywords besides `type`, `description`, `properties`, `required` and `items`; `None` for all.
+    ///
+    /// With `$ref`, references may be recursive. All others are replaced by their targets.
     pub keywords: Option<&'static [&'static str]>,
-    /// The supported values of `format`; `None` for all.
+    /// The supported values of `format`, for strings; `None` for all.
     pub formats: Option<&'static [&'static str]>,
-    /// Every object has to be closed (`additionalProperties: false`).
-    pub closed: bool,
-    /// Every property has to be required; optional properties become nullable.
-    pub all_required: bool,
-    /// `type` may be a list.
-    pub type_lists: bool,
-    /// `$ref` may be recursive.
-    pub recursion: bool,
-    /// No other keyword may be beside a `$ref`.
-    pub bare_references: bool,
-    /// A schema without a type is allowed.
-    pub untyped: bool,
-    /// The root may have `anyOf`, `oneOf`, `allOf`, `enum`, `const` or `not`.
-    pub root_choice: bool,
-    /// The names of arguments have at most 64 characters: letters, digits, `_`, `.` and `-`.
-    pub plain_names: bool,
-    /// Patterns have to be regular expressions that all engines accept, without look-around and back references.
-    pub portable_patterns: bool,
-    /// Every array has to have `items`.
-    pub items_required: bool,
-    /// The largest `minItems`; `None` for no limit.
-    pub max_min_items: Option<u64>,
-    /// Every argument has a description.
-    pub described_arguments: bool,
     /// The limits on the size of a schema.
     pub limits: Limits,
 }
 
-/// Limits on the size of a schema.
-///
-/// ```
-/// use serde_json::json;
-/// use toolkit_providers::{Dialect, Limits, Side, lower};
-///
-/// // An endpoint that accepts few properties.
-/// let mut dialect = Dialect::OPENAI_STRICT;
-/// dialect.limits = Limits::NONE;
-/// dialect.limits.properties = 1;
-///
-/// let boolean = json!({ "type": "boolean" });
-/// let schema = json!({
-///     "type": "object",
-///     "properties": { "a": boolean, "b": boolean },
-///     "required": ["a", "b"],
-///     "additionalProperties": false,
-/// });
-/// let lowered = lower(&schema, &dialect, Side::Input);
-/// assert!(lowered.losses[0].reason.ends_with("is 1 properties, but the schema has 2"));
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Limits {
-    /// The number of properties of all objects.
-    pub properties: usize,
-    /// The number of nested objects and lists.
-    pub levels: usize,
-    /// The number of values of all enums.
-    pub enum_values: usize,
-    /// The number of characters of all property names and enum values.
-    pub characters: usize,
-    /// The number of characters of all values of an enum with more than 250 values.
-    pub long_enum_characters: usize,
-}
-
-impl Limits {
-    /// No limits.
-    pub const NONE: Self = Self {
-        properties: usize::MAX,
-        levels: usize::MAX,
-        enum_values: usize::MAX,
-        characters: usize::MAX,
-        long_enum_characters: usize::MAX,
-    };
-
-    /// The number of limits.
-    pub(crate) const N: usize = 5;
-
-    /// Returns the description and the value of each limit.
-    pub(crate) fn named(self) -> [(&'static str, usize); Self::N] {
-        [
-            ("properties", self.properties),
-            ("levels", self.levels),
-            ("enum values", self.enum_values),
-            ("characters in names and enum values", self.characters),
-            ("characters in one long enum", self.long_enum_characters),
-        ]
-    }
-
-    /// Measures a schema in the units of each limit.
-    pub(crate) fn taken_by(schema: &Value) -> Self {
-        let mut size = Self { properties: 0, levels: 0, enum_values: 0, characters: 0, long_enum_characters: 0 };
-        if let Value::Object(keywords) = schema {
-            measure(keywords, 0, &mut size);
-        }
-        size
-    }
-
-    /// Returns true if a schema is within the limits.
-    pub(crate) fn contain(self, keywords: &Map<String, Value>) -> bool {
-        let mut size = Self { properties: 0, levels: 0, enum_values: 0, characters: 0, long_enum_characters: 0 };
-        measure(keywords, 0, &mut size);
-        self.named().into_iter().zip(size.named()).all(|((_, most), (_, has))| has <= most)
-    }
-}
-
-fn measure(keywords: &Map<String, Value>, level: usize, size: &mut Limits) {
-    let nests = keywords.contains_key("properties") || keywords.contains_key("items");
-    let level = level + usize::from(nests);
-    size.levels = size.levels.max(level);
-    if let Some(Value::Object(properties)) = keywords.get("properties") {
-        size.properties += properties.len();
-        size.characters += properties.keys().map(|name| name.chars().count()).sum::<usize>();
-    }
-    if let Some(Value::Array(values)) = keywords.get("enum") {
-        size.enum_values += values.len();
-        let lengths = values.iter().map(|value| value.as_str().map_or_else(|| value.to_string().len(), str::len));
-        let length = lengths.sum::<usize>();
-        size.characters += length;
-        if values.len() > LONG_ENUM {
-            size.long_enum_characters = size.long_enum_characters.max(length);
-        }
-    }
-    walk::each(keywords, |_, sub| {
-        if let Value::Object(keywords) = sub {
-            measure(keywords, level, size);
-        }
-    });
-}
-
-/// All keywords of draft 2020-12, with an object at the root.
-const ALL: Dialect = Dialect {
-    name: "JSON Schema",
-    keywords: None,
-    formats: None,
-    closed: false,
-    all_required: false,
-    type_lists: true,
-    recursion: true,
-    bare_references: false,
-    untyped: true,
-    root_choice: true,
-    plain_names: false,
-    portable_patterns: false,
-    items_required: false,
-    max_min_items: None,
-    described_arguments: false,
-    limits: Limits::NONE,
-};
+const OPENAI_GUIDE: &str = "https://platform.openai.com/docs/guides/structured-outputs#supported-schemas";
+const OPENAI_FUNCTION: &str = "`FunctionDefinition` of openai 3.57.0";
+const ANTHROPIC_STRICT: &str = "`transform_schema` of anthropic 2.14.0";
+const BEDROCK_SPEC: &str = "`ToolSpecification` of the service model of botocore 1.44.8";
+const GEMINI_SCHEMA: &str = "`Schema` of google-genai 3.6.1";
 
 const STRICT_FORMATS: &[&str] = &["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
 
-impl Dialect {
-    /// All of JSON Schema, with an object at the root.
-    pub const JSON_SCHEMA: Self = ALL;
+/// All keywords without rules.
+const ALL: Dialect =
+    Dialect { name: "", base_rules: &[], strict_rules: &[], keywords: None, formats: None, limits: Limits::NONE };
 
-    /// The schemas of OpenAI without `strict`: hints for the model, with an object and no choice at the root.
-    pub const OPENAI: Self =
-        Self { name: "OpenAI", root_choice: false, portable_patterns: true, items_required: true, ..ALL };
+impl Dialect {
+    /// The schemas of OpenAI without `strict`: hints for the model.
+    pub const OPENAI: Self = Self {
+        name: "OpenAI",
+        base_rules: &[
+            (Rule::ToolName, OPENAI_FUNCTION),
+            (Rule::Object, "https://github.com/farion1231/cc-switch/issues/5490"),
+            (Rule::RootProperties, "https://github.com/spring-projects/spring-ai/issues/4776"),
+            (Rule::RootChoice, OPENAI_GUIDE),
+            (Rule::Draft, OPENAI_FUNCTION),
+            (Rule::Items, "https://github.com/sigoden/aichat/pull/1049"),
+            (Rule::Pattern, "https://github.com/vercel/ai/pull/21037"),
+        ],
+        ..ALL
+    };
 
     /// The schemas that OpenAI enforces under `strict: true` (guide to structured outputs).
     pub const OPENAI_STRICT: Self = Self {
         name: "OpenAI strict",
+        strict_rules: &[
+            (Rule::Closed, "https://github.com/Part-DB/Part-DB-server/pull/1540"),
+            (Rule::Required, "https://github.com/kevinwatt/mysql-mcp/issues/5"),
+            (Rule::Keywords, "https://github.com/TanStack/ai/issues/976"),
+            (Rule::Format, "https://github.com/can1357/oh-my-pi/issues/206"),
+            (Rule::Typed, OPENAI_GUIDE),
+            (Rule::Reference, "https://github.com/camel-ai/camel/issues/3001"),
+            (Rule::Size, OPENAI_GUIDE),
+        ],
         keywords: Some(&[
             "enum",
             "anyOf",
@@ -208,13 +96,6 @@ impl Dialect {
             "maxItems",
         ]),
         formats: Some(STRICT_FORMATS),
-        closed: true,
-        all_required: true,
-        bare_references: true,
-        untyped: false,
-        root_choice: false,
-        portable_patterns: true,
-        items_required: true,
         limits: Limits {
             properties: 5000,
             levels: 10,
@@ -222,47 +103,64 @@ impl Dialect {
             characters: 120_000,
             long_enum_characters: 15_000,
         },
-        ..ALL
+        ..Self::OPENAI
     };
 
-    /// The schemas of Anthropic without `strict`: all keywords, but no choice at the root.
-    pub const ANTHROPIC: Self = Self { name: "Anthropic", root_choice: false, plain_names: true, ..ALL };
+    /// The schemas of Anthropic without `strict`: all keywords.
+    pub const ANTHROPIC: Self = Self {
+        name: "Anthropic",
+        base_rules: &[
+            (Rule::ToolName, "https://github.com/aws-samples/sample-apj-sup-sa/pull/137"),
+            (Rule::Object, "`InputSchemaTyped` of anthropic 2.14.0"),
+            (Rule::RootChoice, "https://github.com/dearlordylord/huly-mcp/issues/66"),
+            (Rule::PropertyNames, "https://github.com/anthropics/claude-code/issues/79418"),
+            (Rule::Draft, "https://github.com/anthropics/claude-code/issues/63673"),
+        ],
+        ..ALL
+    };
 
     /// The schemas that Anthropic enforces under `strict: true` (structured outputs). Defaults are supported, but moved
-    /// to the description, as the official SDK does.
+    /// to the description, as the official SDK does. References are supported, but not recursive ones.
     pub const ANTHROPIC_STRICT: Self = Self {
         name: "Anthropic strict",
-        keywords: Some(&[
-            "enum",
-            "const",
-            "anyOf",
-            "allOf",
-            "$ref",
-            "$defs",
-            "additionalProperties",
-            "format",
-            "minItems",
-        ]),
+        strict_rules: &[
+            (Rule::Closed, ANTHROPIC_STRICT),
+            (Rule::Keywords, ANTHROPIC_STRICT),
+            (Rule::Format, ANTHROPIC_STRICT),
+            (Rule::Typed, ANTHROPIC_STRICT),
+            (Rule::MinItems, ANTHROPIC_STRICT),
+            (Rule::OneType, ANTHROPIC_STRICT),
+        ],
+        keywords: Some(&["enum", "const", "anyOf", "allOf", "additionalProperties", "format", "minItems"]),
         formats: Some(&["date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"]),
-        closed: true,
-        type_lists: false,
-        recursion: false,
-        untyped: false,
-        root_choice: false,
-        plain_names: true,
-        max_min_items: Some(1),
+        ..Self::ANTHROPIC
+    };
+
+    /// The schemas of Bedrock Converse, whose models differ: all keywords.
+    pub const BEDROCK: Self = Self {
+        name: "Bedrock",
+        base_rules: &[
+            (Rule::ToolName, BEDROCK_SPEC),
+            (Rule::Description, "https://github.com/BerriAI/litellm/issues/24668"),
+            (Rule::Object, "https://github.com/kirodotdev/Kiro/issues/11026"),
+            (Rule::RootChoice, "https://github.com/anthropics/claude-code/issues/44788"),
+            (Rule::PropertyNames, "https://github.com/anthropics/claude-code/issues/79418"),
+            (Rule::Draft, "https://github.com/acomagu/vscode-as-mcp-server/issues/6"),
+        ],
         ..ALL
     };
 
-    /// The schemas of Bedrock Converse, whose models differ: all keywords, but no choice at the root.
-    pub const BEDROCK: Self = Self { name: "Bedrock", root_choice: false, plain_names: true, ..ALL };
-
     /// The schemas that Bedrock enforces under `strict: true`: those of Anthropic.
-    pub const BEDROCK_STRICT: Self = Self { name: "Bedrock strict", ..Self::ANTHROPIC_STRICT };
+    pub const BEDROCK_STRICT: Self =
+        Self { name: "Bedrock strict", base_rules: Self::BEDROCK.base_rules, ..Self::ANTHROPIC_STRICT };
 
     /// The schemas of Gemini in `parametersJsonSchema`.
     pub const GEMINI: Self = Self {
         name: "Gemini",
+        base_rules: &[
+            (Rule::FunctionName, "https://github.com/kaitranntt/ccs/issues/25"),
+            (Rule::Object, GEMINI_SCHEMA),
+        ],
         keywords: Some(&[
             "title",
             "enum",
@@ -275,13 +173,19 @@ impl Dialect {
             "prefixItems",
             "additionalProperties",
         ]),
-        recursion: false,
-        root_choice: false,
         ..ALL
     };
 
-    /// The schemas of Open Tool Calling definitions: no references, and a description for every argument.
-    pub const OTC: Self = Self { name: "Open Tool Calling", recursion: false, described_arguments: true, ..ALL };
+    /// Returns the rules by which the provider rejects definitions in this dialect, with a source each.
+    pub fn rules(&self) -> impl Iterator<Item = (Rule, &'static str)> + use<> {
+        self.base_rules.iter().chain(self.strict_rules).copied()
+    }
+
+    /// Returns true if the dialect has a rule.
+    #[must_use]
+    pub fn requires(&self, rule: Rule) -> bool {
+        self.rules().any(|(other, _)| other == rule)
+    }
 
     /// Returns true if the dialect supports a keyword.
     #[must_use]

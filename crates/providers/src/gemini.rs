@@ -7,13 +7,12 @@ mod stream;
 
 use serde_json::{Value, json};
 
-use super::dialect::Dialect;
+use super::dialect::{Dialect, check_record};
 use super::export::Export;
 use super::loss::{Side, ToolExport, provider_description, unsupported_fields};
 use super::lower::lower_unsorted;
 use super::reader::{Fields, read_function};
 use super::request::RequestLimits;
-use super::rules::check_record;
 use crate::reply::Api;
 use toolkit::catalog::{Catalog, Diagnostics, Naming};
 use toolkit::tool::{ParseToolError, Tool};

@@ -25,9 +25,9 @@
 //!
 //! | module | part |
 //! |---|---|
-//! | `anthropic`, `bedrock` and other names of providers | one provider each: definitions, replies and results; a new one has its `Dialect`, its limits of a request, its `rules`, and a row in `formats` of `toolkit-cli` |
-//! | `dialect`, `loss` | the subset of JSON Schema that a provider accepts, as data; what a format cannot express, and a tool in the format |
-//! | `rules` | the rules by which providers reject definitions, with their sources |
+//! | `anthropic`, `bedrock` and other names of providers | one provider each: definitions, replies and results; a new one has its `Dialect`, its limits of a request, and a row in `formats` of `toolkit-cli` |
+//! | `dialect` | the subset of JSON Schema that a provider accepts, and the rules by which it rejects definitions, as data with their sources |
+//! | `loss` | what a format cannot express, and a tool in the format |
 //! | `lower` | a schema rewritten for a dialect |
 //! | `export`, `request`, `cost` | a catalog in a format, the limits of a request, the tokens of tools |
 //! | `reply` | what a model answers; each provider implements its `Api` |
@@ -52,12 +52,10 @@ pub mod openai;
 mod reader;
 pub mod reply;
 mod request;
-mod rules;
 pub mod typescript;
 
-pub use self::dialect::{Dialect, Limits};
+pub use self::dialect::{Dialect, Limits, Rule};
 pub use self::export::Export;
 pub use self::loss::{Effect, Loss, Side, ToolExport, unsupported_fields};
 pub use self::lower::{Lowered, lower, restore};
 pub use self::request::{RequestLimits, Usage};
-pub use self::rules::Rule;

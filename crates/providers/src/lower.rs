@@ -30,9 +30,8 @@ pub(super) use self::merge::are_disjoint;
 pub(super) use self::names::replace_names;
 use self::names::{renamed, restore_names};
 use self::schema::{keeps_root, lower_root};
-use super::dialect::{Dialect, Limits};
+use super::dialect::{Dialect, Limits, check_schema};
 use super::loss::{Effect, Loss, Side};
-use super::rules::check_schema;
 use toolkit::call::{Coercion, coerced};
 use toolkit::tool::Tool;
 use toolkit_schema::alias::{self, RemovedAlias};
@@ -91,7 +90,7 @@ pub fn lower(schema: &Value, dialect: &Dialect, side: Side) -> Lowered {
 
 /// Lowers a schema without sorting the keys of the result.
 pub(super) fn lower_unsorted(schema: &Value, dialect: &Dialect, side: Side) -> Lowered {
-    lower_normal(normalize(schema, dialect, side), dialect, side)
+    lower_normal(normalize(schema, side), dialect, side)
 }
 
 /// A normalized schema, and the aliases of arguments that it does not contain.
@@ -101,9 +100,8 @@ pub(super) struct Normalized {
     pub(super) aliases: Vec<RemovedAlias>,
 }
 
-/// Normalizes `schema` for `dialect` and every other dialect with the same `root_choice`.
-pub(super) fn normalize(schema: &Value, dialect: &Dialect, side: Side) -> Normalized {
-    let mut normalized = normalize_with(schema, side, |root| keeps_root(root, dialect, side));
+fn normalize(schema: &Value, side: Side) -> Normalized {
+    let mut normalized = normalize_with(schema, side, |root| keeps_root(root, side));
     inline::inline(&mut normalized.normal.schema);
     normalized
 }
@@ -145,21 +143,11 @@ pub(super) fn lower_normal(normalized: Normalized, dialect: &Dialect, side: Side
 }
 
 fn check_limits(lowering: &mut Lowering<'_>, schema: &Value) {
-    let limits = lowering.dialect.limits;
-    if limits == Limits::NONE {
-        return;
-    }
-    let size = Limits::taken_by(schema);
-    for ((what, most), (_, has)) in limits.named().into_iter().zip(size.named()) {
-        if has > most {
-            let name = lowering.dialect.name;
-            lowering.report(
-                "",
-                "limit",
-                Effect::Narrowed,
-                format!("of {name} is {most} {what}, but the schema has {has}"),
-            );
-        }
+    let Value::Object(keywords) = schema else { return };
+    let Dialect { name, limits, .. } = lowering.dialect;
+    for (what, most, has) in limits.exceeded_by(keywords) {
+        let reason = format!("of {name} is {most} {what}, but the schema has {has}");
+        lowering.report("", "limit", Effect::Narrowed, reason);
     }
 }
 
@@ -215,14 +203,13 @@ pub(super) fn is_requested(tool: &Tool, field: &str, options: bool) -> bool {
 /// Lowers the input schema of `tool` to `strict`, if that dialect is given and expresses everything that the tool
 /// accepts, or else to `fallback`. The keys of the result are not sorted.
 pub(super) fn lower_strict(tool: &Tool, strict: Option<&Dialect>, fallback: &Dialect) -> StrictResult {
-    let normal = normalize(tool.input().as_value(), fallback, Side::Input);
+    let normal = normalize(tool.input().as_value(), Side::Input);
     let Some(strict) = strict else {
         let lowered = lower_normal(normal, fallback, Side::Input);
         return StrictResult { lowered, is_strict: false, strict_size: None, not_strict: Vec::new() };
     };
-    debug_assert_eq!(strict.root_choice, fallback.root_choice, "both dialects have the same normal form");
     let lowered = lower_normal(normal.clone(), strict, Side::Input);
-    let strict_size = Some(Limits::taken_by(&lowered.schema));
+    let strict_size = lowered.schema.as_object().map(Limits::taken_by);
     if lowered.is_whole() {
         return StrictResult { lowered, is_strict: true, strict_size, not_strict: Vec::new() };
     }

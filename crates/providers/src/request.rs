@@ -310,10 +310,12 @@ pub(super) fn description_usage(members: &[Member<'_>]) -> impl Iterator<Item = 
 
 /// Returns the use of the limits of a strict dialect by the largest schemas. These limits apply to each schema alone.
 pub(super) fn schema_usage(dialect: &Dialect, members: &[Member<'_>]) -> Vec<Usage> {
-    let measured =
-        |tool: &Tool| Limits::taken_by(&lower_unsorted(tool.input().as_value(), dialect, Side::Input).schema);
+    let measured = |tool: &Tool| {
+        let lowered = lower_unsorted(tool.input().as_value(), dialect, Side::Input);
+        lowered.schema.as_object().map(Limits::taken_by)
+    };
     let sizes = members.iter().map(|member| {
-        let size = member.strict_size.unwrap_or_else(|| measured(member.tool));
+        let size = member.strict_size.or_else(|| measured(member.tool)).unwrap_or(Limits::ZERO);
         (member.tool, size.named())
     });
     let sizes: Vec<(&Tool, [(&'static str, usize); Limits::N])> = sizes.collect();

@@ -6,6 +6,7 @@ use super::keywords::{applies_to, applies_to_all_types, has_type, may_concern_ob
 use super::lowering::Lowering;
 use super::merge::{Spread, are_disjoint, spread};
 use super::schema::lower_schema;
+use crate::dialect::Rule;
 use crate::loss::Effect;
 use toolkit_schema::child;
 use toolkit_schema::merge::{Keywords, declares_beyond, flatten, join, simplify_unevaluated};
@@ -13,7 +14,7 @@ use toolkit_schema::walk::{self, type_of};
 
 /// Lowers `anyOf` and `oneOf`; `None` if no branch is left.
 pub(super) fn lower_choices(lowering: &mut Lowering<'_>, keywords: &mut Keywords, at: &str) -> Option<()> {
-    match if lowering.dialect.closed { spread(keywords) } else { Spread::Unneeded } {
+    match if lowering.requires(Rule::Closed) { spread(keywords) } else { Spread::Unneeded } {
         Spread::Unneeded => {}
         Spread::Impossible => {
             let reason =
@@ -85,7 +86,7 @@ pub(super) fn lower_all_of(lowering: &mut Lowering<'_>, keywords: &mut Keywords,
     let reads = lowering.dialect.reads("allOf");
     let mut kept = Vec::new();
     for (idx, part) in parts.into_iter().enumerate() {
-        if reads && !lowering.dialect.closed {
+        if reads && !lowering.requires(Rule::Closed) {
             kept.push(lower_schema(lowering, part, &child(&at_parts, &idx.to_string()))?);
             continue;
         }
@@ -112,7 +113,7 @@ pub(super) fn lower_all_of(lowering: &mut Lowering<'_>, keywords: &mut Keywords,
         }
         lowering.report(at, "allOf", Effect::Widened, "cannot be merged into one schema; a part of it is removed");
         let known = keywords.get("properties").and_then(Value::as_object);
-        if lowering.dialect.closed && declares_beyond(&part, known) {
+        if lowering.requires(Rule::Closed) && declares_beyond(&part, known) {
             let reason = "cannot be merged into one schema; properties that only one part declares cannot be sent";
             lowering.report(at, "allOf", Effect::Narrowed, reason);
         }
@@ -142,7 +143,7 @@ pub(super) fn lower_types(lowering: &mut Lowering<'_>, keywords: &mut Keywords, 
     if !keywords.contains_key("type") {
         lower_implied_type(lowering, keywords, at);
     }
-    if lowering.dialect.type_lists {
+    if !lowering.requires(Rule::OneType) {
         return Some(());
     }
     let Some(Value::Array(names)) = keywords.get("type") else {
@@ -210,7 +211,7 @@ fn lower_implied_type(lowering: &mut Lowering<'_>, keywords: &mut Keywords, at: 
         keywords.insert("type".to_owned(), names);
         return;
     }
-    if lowering.dialect.untyped {
+    if !lowering.requires(Rule::Typed) {
         return;
     }
     // The keywords do not exclude other types, so that this narrows the schema.

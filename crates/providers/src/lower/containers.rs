@@ -9,6 +9,7 @@ use super::keywords::{applies_only_to, describes_objects};
 use super::lowering::{Lowering, describe};
 use super::rules::breaks_rule;
 use super::schema::lower_schema;
+use crate::dialect::{Rule, may_be};
 use crate::loss::Effect;
 use toolkit_schema::child;
 use toolkit_schema::merge::{Keywords, has_in_place, simplify_unevaluated};
@@ -16,7 +17,7 @@ use toolkit_schema::merge::{Keywords, has_in_place, simplify_unevaluated};
 /// Lowers the keywords of objects; `None` if no value is left.
 pub(super) fn lower_object(lowering: &mut Lowering<'_>, keywords: &mut Keywords, at: &str) -> Option<()> {
     lower_patterns(lowering, keywords, at);
-    if lowering.dialect.closed && describes_objects(keywords) && !declare_required(keywords) {
+    if lowering.requires(Rule::Closed) && describes_objects(keywords) && !declare_required(keywords) {
         return exclude_type(lowering, keywords, "object", at);
     }
     close_object(lowering, keywords, at);
@@ -36,10 +37,10 @@ pub(super) fn lower_object(lowering: &mut Lowering<'_>, keywords: &mut Keywords,
         None => {}
     }
     // The official packages declare properties in each closed object.
-    if lowering.dialect.closed && keywords.get("additionalProperties") == Some(&Value::Bool(false)) {
+    if lowering.requires(Rule::Closed) && keywords.get("additionalProperties") == Some(&Value::Bool(false)) {
         keywords.entry("properties").or_insert_with(|| json!({}));
     }
-    if lowering.dialect.all_required {
+    if lowering.requires(Rule::Required) {
         require_all(keywords);
     }
     Some(())
@@ -97,7 +98,7 @@ pub(super) fn exclude_type(lowering: &mut Lowering<'_>, keywords: &mut Keywords,
 /// Returns a schema that accepts any value, in place of one that the dialect cannot express.
 pub(super) fn accept_any(lowering: &mut Lowering<'_>, at: &str, reason: &str) -> Value {
     lowering.report(at, "not", Effect::Widened, reason);
-    if lowering.dialect.untyped {
+    if !lowering.requires(Rule::Typed) {
         return json!({});
     }
     lowering.report(at, "type", Effect::Narrowed, "is missing, but required; only strings can be sent");
@@ -130,7 +131,7 @@ fn declare_required(keywords: &mut Keywords) -> bool {
 
 /// Closes an object if the dialect requires it.
 pub(super) fn close_object(lowering: &mut Lowering<'_>, keywords: &mut Keywords, at: &str) {
-    if !lowering.dialect.closed || !describes_objects(keywords) {
+    if !lowering.requires(Rule::Closed) || !describes_objects(keywords) {
         return;
     }
     let declares = keywords.get("properties").and_then(Value::as_object).is_some_and(|named| !named.is_empty());
@@ -163,7 +164,7 @@ pub(super) fn lower_unevaluated(lowering: &mut Lowering<'_>, keywords: &mut Keyw
         let is_schema = keywords.get("unevaluatedProperties").is_some_and(Value::is_object);
         simplify_unevaluated(keywords);
         let describes = is_schema && keywords.get("additionalProperties").is_some_and(Value::is_object);
-        if describes && lowering.dialect.all_required && requires_undeclared(keywords) {
+        if describes && lowering.requires(Rule::Required) && requires_undeclared(keywords) {
             // A validator does not report violations inside unevaluated properties.
             let reason =
                 "applies to required properties; a null inside them that represents an absent property is rejected";
@@ -171,7 +172,7 @@ pub(super) fn lower_unevaluated(lowering: &mut Lowering<'_>, keywords: &mut Keyw
         }
     }
     // The object will be closed, which has the same meaning.
-    if !reads && !lowering.dialect.closed && keywords.remove("unevaluatedProperties").is_some() {
+    if !reads && !lowering.requires(Rule::Closed) && keywords.remove("unevaluatedProperties").is_some() {
         lowering.report(at, "unevaluatedProperties", Effect::Widened, "is not supported");
     }
 }
@@ -197,7 +198,7 @@ pub(super) fn lower_patterns(lowering: &mut Lowering<'_>, keywords: &mut Keyword
     if patterns.is_empty() {
         return;
     }
-    if !lowering.dialect.closed {
+    if !lowering.requires(Rule::Closed) {
         if keywords.get("unevaluatedProperties").is_some_and(|others| *others != true) {
             keywords.remove("unevaluatedProperties");
             let reason = "cannot be restricted without `patternProperties`";
@@ -315,21 +316,14 @@ pub(super) fn lower_list(lowering: &mut Lowering<'_>, keywords: &mut Keywords, a
         Some(Value::Array(tuple)) => lower_tuple(lowering, keywords, tuple, at)?,
         _ => lower_items(lowering, keywords, at)?,
     }
-    let is_array = match keywords.get("type") {
-        Some(Value::Array(names)) => names.iter().any(|name| name == "array"),
-        name => name.is_some_and(|name| name == "array"),
-    };
-    if lowering.dialect.items_required && is_array && !keywords.contains_key("items") {
+    if lowering.requires(Rule::Items) && may_be(keywords, "array") && !keywords.contains_key("items") {
         let items = lower_schema(lowering, json!({}), &child(at, "items"))?;
         keywords.insert("items".to_owned(), items);
     }
-    if let Some(most) = lowering.dialect.max_min_items
-        && let Some(wanted) = keywords.get("minItems").and_then(Value::as_u64)
-        && wanted > most
-    {
+    if lowering.requires(Rule::MinItems) && keywords.get("minItems").and_then(Value::as_u64) > Some(1) {
         describe(keywords, "minItems");
-        lowering.report(at, "minItems", Effect::Widened, format!("of more than {most} is moved to the description"));
-        keywords.insert("minItems".to_owned(), most.into());
+        lowering.report(at, "minItems", Effect::Widened, "of more than 1 is moved to the description");
+        keywords.insert("minItems".to_owned(), 1.into());
     }
     Some(())
 }
@@ -337,7 +331,7 @@ pub(super) fn lower_list(lowering: &mut Lowering<'_>, keywords: &mut Keywords, a
 /// Replaces `unevaluatedItems` by `items` where both have the same meaning, and removes it otherwise, if the dialect
 /// requires `items`, which evaluate all items.
 pub(super) fn lower_unevaluated_items(lowering: &mut Lowering<'_>, keywords: &mut Keywords, at: &str) {
-    if !lowering.dialect.items_required || !lowering.dialect.reads("unevaluatedItems") {
+    if !lowering.requires(Rule::Items) || !lowering.dialect.reads("unevaluatedItems") {
         return;
     }
     let Some(others) = keywords.remove("unevaluatedItems") else { return };
@@ -409,7 +403,7 @@ fn lower_supported_tuple(
     if !lowering.dialect.reads("prefixItems") {
         return lower_tuple_to_items(lowering, keywords, tuple, at);
     }
-    if lowering.dialect.items_required && keywords.get("items") == Some(&Value::Bool(false)) {
+    if lowering.requires(Rule::Items) && keywords.get("items") == Some(&Value::Bool(false)) {
         keywords.remove("items");
         let most = keywords.get("maxItems").and_then(Value::as_u64).unwrap_or(u64::MAX).min(tuple.len() as u64);
         keywords.insert("maxItems".to_owned(), most.into());

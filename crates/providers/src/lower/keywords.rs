@@ -5,6 +5,7 @@
 use serde_json::Value;
 
 use super::merge::same;
+use crate::dialect::may_be;
 use toolkit_schema::merge::Keywords;
 use toolkit_schema::walk::{self, type_of};
 
@@ -71,12 +72,7 @@ pub(super) fn has_type(value: &Value, name: &str) -> bool {
 
 /// Returns true if a closed schema restricts the properties of objects.
 pub(super) fn describes_objects(keywords: &Keywords) -> bool {
-    let names_object = match keywords.get("type") {
-        Some(Value::String(name)) => name == "object",
-        Some(Value::Array(names)) => names.iter().any(|name| name == "object"),
-        _ => false,
-    };
-    names_object || keywords.contains_key("properties")
+    may_be(keywords, "object") || keywords.contains_key("properties")
 }
 
 /// Returns true if a keyword only applies to objects.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::dialect::Dialect;
+use crate::dialect::{Dialect, Rule};
 use crate::loss::{Effect, Loss, Side};
 use toolkit_schema::merge::{Keywords, append};
 
@@ -26,10 +26,15 @@ impl Lowering<'_> {
         self.losses.push(Loss { side, pointer, keyword, effect, reason: reason.into() });
     }
 
+    /// Returns true if the dialect has a rule.
+    pub(super) fn requires(&self, rule: Rule) -> bool {
+        self.dialect.requires(rule)
+    }
+
     /// Returns true if the dialect supports recursive references.
     pub(super) fn follows_references(&self) -> bool {
         let restricts = self.dialect.keywords.is_some();
-        self.dialect.recursion && self.dialect.reads("$ref") && !(self.is_opaque && restricts)
+        self.dialect.reads("$ref") && !(self.is_opaque && restricts)
     }
 }
 

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::lowering::Lowering;
+use crate::dialect::{Rule, is_plain_name};
 use crate::loss::Effect;
 use toolkit_schema::merge::Keywords;
 use toolkit_schema::{child, walk};
@@ -28,12 +29,6 @@ const REFERRING: [&str; 9] = [
     "unevaluatedProperties",
 ];
 
-/// Returns true if a dialect with plain names accepts the name of an argument.
-pub(crate) fn is_plain(name: &str) -> bool {
-    let is_valid = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
-    (1..=64).contains(&name.len()) && name.bytes().all(is_valid)
-}
-
 /// Returns the name under which a rejected one is sent: `filter[status]` is `filter_status_` and a hash.
 fn plain_name(name: &str) -> String {
     let stem = name.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '.' | '-') { c } else { '_' });
@@ -45,14 +40,14 @@ fn plain_name(name: &str) -> String {
 
 /// Replaces the names of arguments that the dialect rejects.
 pub(super) fn rename_arguments(lowering: &mut Lowering<'_>, keywords: &mut Keywords) {
-    if !lowering.dialect.plain_names {
+    if !lowering.requires(Rule::PropertyNames) {
         return;
     }
     let refers = REFERRING.into_iter().any(|keyword| keywords.contains_key(keyword));
     let is_open = keywords.get("additionalProperties") != Some(&Value::Bool(false));
     let provider = lowering.dialect.name;
     let Some(Value::Object(properties)) = keywords.get_mut("properties") else { return };
-    let mut renamed: Vec<String> = properties.keys().filter(|name| !is_plain(name)).cloned().collect();
+    let mut renamed: Vec<String> = properties.keys().filter(|name| !is_plain_name(name)).cloned().collect();
     renamed.sort_unstable();
     for name in renamed {
         let at = child("/properties", &name);
@@ -77,7 +72,7 @@ pub(super) fn rename_arguments(lowering: &mut Lowering<'_>, keywords: &mut Keywo
             Effect::MetadataOnly,
             format!("has a name that {provider} rejects; it is sent as `{plain}`"),
         );
-        if is_open && !lowering.dialect.closed {
+        if is_open && !lowering.requires(Rule::Closed) {
             lowering.report(&at, "properties", Effect::Widened, "can also be sent under its own name, with any value");
         }
         required
@@ -96,7 +91,7 @@ pub(crate) fn renamed(schema: &Value) -> BTreeMap<String, &str> {
     fn collect<'s>(schema: &'s Value, names: &mut BTreeMap<String, &'s str>) {
         let Value::Object(keywords) = schema else { return };
         let named = keywords.get("properties").and_then(Value::as_object);
-        let rejected = named.into_iter().flatten().map(|(name, _)| name.as_str()).filter(|name| !is_plain(name));
+        let rejected = named.into_iter().flatten().map(|(name, _)| name.as_str()).filter(|name| !is_plain_name(name));
         names.extend(rejected.map(|name| (plain_name(name), name)));
         walk::each(keywords, |_, sub| collect(sub, names));
     }
@@ -121,6 +116,6 @@ pub(crate) fn restore_names(names: &BTreeMap<String, &str>, value: Value) -> Val
 /// Replaces the names of arguments in an example.
 pub(crate) fn replace_names(arguments: Value) -> Value {
     let Value::Object(properties) = arguments else { return arguments };
-    let sent = |name: String| if is_plain(&name) { name } else { plain_name(&name) };
+    let sent = |name: String| if is_plain_name(&name) { name } else { plain_name(&name) };
     properties.into_iter().map(|(name, value)| (sent(name), value)).collect::<Map<String, Value>>().into()
 }

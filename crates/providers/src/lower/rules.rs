@@ -3,13 +3,13 @@
 //!
 //! The rules are checked also where no other pass looks.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::lowering::{Lowering, describe};
 use super::reference::lower_unsupported_references;
+use crate::dialect::{Rule, may_be};
 use crate::loss::Effect;
 use toolkit_schema::merge::Keywords;
-use toolkit_schema::patterns::is_portable;
 use toolkit_schema::walk;
 
 /// Lowers each remaining keyword: keeps it, moves it to the description, or removes it.
@@ -81,27 +81,12 @@ fn lower_integer_bounds(lowering: &Lowering<'_>, keywords: &mut Keywords) {
 /// Returns true if the dialect rejects the value of a keyword: a pattern, or a schema that contains one, or an array
 /// without items.
 pub(super) fn breaks_rule(lowering: &Lowering<'_>, keywords: &Keywords, keyword: &str) -> bool {
-    let has_rules = lowering.dialect.portable_patterns || lowering.dialect.items_required;
-    let is_plain = |value: &Value| !(value.is_object() || value.is_array());
-    let is_free = |value: &Value| walk::is_annotation(keyword) || keyword != "pattern" && is_plain(value);
-    let Some(value) = keywords.get(keyword).filter(|value| has_rules && (keyword == "type" || !is_free(value))) else {
-        return false;
+    let Some(value) = keywords.get(keyword).filter(|_| !walk::is_annotation(keyword)) else { return false };
+    let breaks = |rule: Rule| {
+        let alone = || json!({ keyword: value });
+        lowering.requires(rule) && !rule.broken_by(lowering.dialect, "", None, &alone()).is_empty()
     };
-    rejects_any(lowering, &Keywords::from_iter([(keyword.to_owned(), value.clone())]))
-}
-
-fn rejects_any(lowering: &Lowering<'_>, keywords: &Keywords) -> bool {
-    let rejects = |pattern: &String| lowering.dialect.portable_patterns && !is_portable(pattern);
-    let patterns = keywords.get("patternProperties").and_then(Value::as_object);
-    let mut is_rejected = matches!(keywords.get("pattern"), Some(Value::String(pattern)) if rejects(pattern))
-        || patterns.is_some_and(|patterns| patterns.keys().any(rejects))
-        || lowering.dialect.items_required
-            && may_be(keywords, "array")
-            && !keywords.get("items").is_some_and(Value::is_object);
-    walk::each(keywords, |_, sub| {
-        is_rejected = is_rejected || sub.as_object().is_some_and(|sub| rejects_any(lowering, sub));
-    });
-    is_rejected
+    breaks(Rule::Items) || breaks(Rule::Pattern)
 }
 
 /// Removes the keywords beside a reference that the dialect rejects.
@@ -114,15 +99,5 @@ pub(super) fn remove_rejected(lowering: &mut Lowering<'_>, keywords: &mut Keywor
             keywords.remove(&keyword);
             lowering.report(at, &keyword, Effect::Widened, "is not supported beside a reference");
         }
-    }
-}
-
-/// Returns true if a schema names a type, in any case.
-fn may_be(keywords: &Keywords, name: &str) -> bool {
-    let is_name = |value: &Value| value.as_str().is_some_and(|value| value.eq_ignore_ascii_case(name));
-    match keywords.get("type") {
-        Some(Value::Array(names)) => names.iter().any(is_name),
-        Some(value) => is_name(value),
-        None => false,
     }
 }

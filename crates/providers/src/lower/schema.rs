@@ -1,5 +1,4 @@
-//! The passes over a schema in their order, and the root, which has to be an object in every dialect and not a choice in
-//! most.
+//! The passes over a schema in their order, and the root, which is an object and not a choice in every dialect.
 //!
 //! [`containers`](super::containers) and [`choice`](super::choice) lower the subschemas, and come back here for each.
 
@@ -11,7 +10,7 @@ use super::lowering::{Lowering, describe};
 use super::names::rename_arguments;
 use super::reference::{lower_dependent, lower_reference};
 use super::rules::{lower_remaining, remove_rejected};
-use crate::dialect::Dialect;
+use crate::dialect::Rule;
 use crate::loss::{Effect, Side};
 use toolkit_schema::child;
 use toolkit_schema::merge::Keywords;
@@ -60,9 +59,9 @@ pub(super) fn lower_keywords(lowering: &mut Lowering<'_>, mut keywords: Keywords
 }
 
 /// Returns true if the lowered root has the same meaning at the root and where it is referenced.
-pub(super) fn keeps_root(root: &Keywords, dialect: &Dialect, side: Side) -> bool {
+pub(super) fn keeps_root(root: &Keywords, side: Side) -> bool {
     let chooses = ["anyOf", "oneOf", "allOf", "const", "enum", "not"].iter().any(|keyword| root.contains_key(*keyword));
-    side != Side::Input || (root.get("type").is_some_and(|name| name == "object") && (dialect.root_choice || !chooses))
+    side != Side::Input || (root.get("type").is_some_and(|name| name == "object") && !chooses)
 }
 
 pub(super) fn lower_root(lowering: &mut Lowering<'_>, schema: Value) -> Value {
@@ -81,15 +80,12 @@ pub(super) fn lower_root(lowering: &mut Lowering<'_>, schema: Value) -> Value {
         lower_root_choice(lowering, &mut keywords);
         rename_arguments(lowering, &mut keywords);
     }
-    if lowering.side == Side::Input && lowering.dialect.described_arguments {
-        describe_arguments(lowering, &mut keywords);
-    }
     let Some(mut keywords) = lower_keywords(lowering, keywords, "") else {
         return reject_all(lowering);
     };
     // What is left of parts that accept nothing.
     let has_choice = ["allOf", "anyOf", "oneOf"].iter().any(|keyword| keywords.contains_key(*keyword));
-    if lowering.side == Side::Input && !lowering.dialect.root_choice && has_choice {
+    if lowering.side == Side::Input && has_choice {
         return reject_all(lowering);
     }
     for (container, definitions) in definitions {
@@ -109,7 +105,7 @@ fn reject_all(lowering: &mut Lowering<'_>) -> Value {
     lowering.report("", "type", Effect::Narrowed, reason);
     lowering.report("", "type", Effect::Widened, reason);
     let mut schema = json!({ "type": "object", "properties": {} });
-    if lowering.dialect.closed {
+    if lowering.requires(Rule::Closed) {
         schema["additionalProperties"] = false.into();
         schema["required"] = json!([]);
     }
@@ -140,10 +136,7 @@ fn keep_definitions(lowering: &mut Lowering<'_>, keywords: &mut Keywords, contai
 
 /// Merges a choice between objects into a single object with the properties of all of them.
 fn lower_root_choice(lowering: &mut Lowering<'_>, keywords: &mut Keywords) {
-    if lowering.dialect.root_choice {
-        return;
-    }
-    for MergedChoice { keyword, narrowed, .. } in merge_choices(keywords, lowering.dialect.closed) {
+    for MergedChoice { keyword, narrowed, .. } in merge_choices(keywords, lowering.requires(Rule::Closed)) {
         let reason = match keyword {
             "allOf" => "at the root is merged into one object",
             _ => "at the root is merged into one object; the combinations of properties are not expressed",
@@ -160,35 +153,6 @@ fn lower_root_choice(lowering: &mut Lowering<'_>, keywords: &mut Keywords) {
             keywords.remove(keyword);
             lowering.report("", keyword, Effect::Widened, "is not supported at the root");
         }
-    }
-}
-
-fn describe_arguments(lowering: &mut Lowering<'_>, keywords: &mut Keywords) {
-    let Some(Value::Object(properties)) = keywords.get_mut("properties") else {
-        return;
-    };
-    let mut undescribed = Vec::new();
-    for (name, schema) in properties {
-        if schema.is_boolean() {
-            *schema = if *schema == true { json!({}) } else { json!({ "not": {} }) };
-        }
-        let Value::Object(argument) = schema else {
-            continue;
-        };
-        if argument.get("description").and_then(Value::as_str).is_none_or(|text| text.trim().is_empty()) {
-            let text = argument.get("title").and_then(Value::as_str).unwrap_or(name).to_owned();
-            argument.insert("description".to_owned(), json!(text));
-            undescribed.push(name.clone());
-        }
-    }
-    for name in undescribed {
-        let at = child("/properties", &name);
-        lowering.report(
-            &at,
-            "description",
-            Effect::MetadataOnly,
-            "is missing; the title or the name of the argument is used",
-        );
     }
 }
 

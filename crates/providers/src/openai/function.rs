@@ -3,13 +3,12 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::dialect::{Dialect, Limits};
+use crate::dialect::{Dialect, Limits, check_record};
 use crate::loss::{Effect, Loss, Side, ToolExport, provider_description, unsupported_fields};
 use crate::lower::{StrictResult, is_requested, lower_strict};
 use crate::reader::{Fields, read_function};
 use crate::reply::{CallArguments, Parsed, ToolCall, WrittenCall, find_name};
 use crate::request::{Member, Usage, schema_usage};
-use crate::rules::check_record;
 use toolkit::catalog::ExportedNames;
 use toolkit::tool::{ParseToolError, Tool};
 

@@ -23,15 +23,8 @@ use toolkit_providers::{Dialect, Effect, Lowered, Side, lower};
 use toolkit_providers::{Loss, a2a, anthropic, bedrock, gemini, openai, typescript};
 
 /// The dialects whose lowered schemas are valid JSON Schema.
-const DIALECTS: [Dialect; 7] = [
-    Dialect::JSON_SCHEMA,
-    Dialect::OPENAI,
-    Dialect::OPENAI_STRICT,
-    Dialect::ANTHROPIC,
-    Dialect::ANTHROPIC_STRICT,
-    Dialect::GEMINI,
-    Dialect::OTC,
-];
+const DIALECTS: [Dialect; 5] =
+    [Dialect::OPENAI, Dialect::OPENAI_STRICT, Dialect::ANTHROPIC, Dialect::ANTHROPIC_STRICT, Dialect::GEMINI];
 
 /// The export of a tool by one adapter.
 type Said = Option<(Value, Vec<Loss>)>;

@@ -171,8 +171,6 @@ fn a_choice_at_the_root_becomes_a_single_object() {
     );
     assert_eq!(lowered.losses.len(), 1);
     assert_eq!((lowered.losses[0].effect, &*lowered.losses[0].keyword), (Effect::Widened, "oneOf"));
-    let kept = input(&json!({ "type": "object", "oneOf": [circle, square] }), &Dialect::JSON_SCHEMA);
-    assert!(kept.losses.is_empty() && kept.schema.get("oneOf").is_some());
 }
 
 #[test]
@@ -248,7 +246,13 @@ fn a_map_with_integer_keys_does_not_become_an_empty_object() {
     for dialect in DIALECTS {
         let lowered = input(&taking(map.clone()), &dialect);
         let accepts = jsonschema::validator_for(&lowered.schema).unwrap().is_valid(&sent);
-        assert_eq!(accepts, !dialect.closed, "{}: {:#}", dialect.name, lowered.schema);
+        assert_eq!(
+            accepts,
+            !dialect.requires(toolkit_providers::Rule::Closed),
+            "{}: {:#}",
+            dialect.name,
+            lowered.schema
+        );
         assert_eq!(lowered.is_whole(), accepts, "{}: {:?}", dialect.name, lowered.losses);
     }
     let gemini = input(&taking(map), &Dialect::GEMINI);
