@@ -189,7 +189,7 @@ fn requires_undeclared(keywords: &Keywords) -> bool {
 /// name.
 pub(super) fn lower_patterns(lowering: &mut Lowering<'_>, keywords: &mut Keywords, at: &str) {
     if lowering.dialect.reads("patternProperties") && !breaks_rule(lowering, keywords, "patternProperties") {
-        return lower_supported_patterns(lowering, keywords, at);
+        return;
     }
     let Some(Value::Object(patterns)) = keywords.remove("patternProperties") else {
         return;
@@ -216,32 +216,13 @@ pub(super) fn lower_patterns(lowering: &mut Lowering<'_>, keywords: &mut Keyword
         lowering.report(at, "patternProperties", Effect::Widened, "is not supported; keys need not match a pattern");
         return;
     }
-    let reason = "is not supported; keys that match a pattern cannot be sent";
-    lowering.report(at, "patternProperties", Effect::Narrowed, reason);
     // A declared or required property may match a pattern, too.
-    let is_empty = |keyword: &str, size: fn(&Value) -> usize| keywords.get(keyword).is_none_or(|has| size(has) == 0);
-    let n_properties = |has: &Value| has.as_object().map_or(0, serde_json::Map::len);
-    let n_required = |has: &Value| has.as_array().map_or(0, Vec::len);
-    if !is_empty("properties", n_properties) || !is_empty("required", n_required) {
-        let reason = "is not supported; a declared property need not match the schema of its pattern";
-        lowering.report(at, "patternProperties", Effect::Widened, reason);
-        // A required property may be present, even if a closed object rejects other properties.
-        if keywords.get("additionalProperties") == Some(&Value::Bool(false)) {
-            keywords.insert("additionalProperties".to_owned(), json!({}));
-        }
+    for effect in [Effect::Narrowed, Effect::Widened] {
+        let reason = "is not supported; keys that match a pattern cannot be sent";
+        lowering.report(at, "patternProperties", effect, reason);
     }
-}
-
-fn lower_supported_patterns(lowering: &mut Lowering<'_>, keywords: &mut Keywords, at: &str) {
-    if lowering.follows_references() {
-        return;
-    }
-    if let Some(Value::Object(patterns)) = keywords.get_mut("patternProperties") {
-        let at_patterns = child(at, "patternProperties");
-        for (pattern, schema) in patterns {
-            let lowered = lower_schema(lowering, schema.take(), &child(&at_patterns, pattern));
-            *schema = lowered.unwrap_or(Value::Bool(false));
-        }
+    if keywords.contains_key("required") && keywords.get("additionalProperties") == Some(&Value::Bool(false)) {
+        keywords.insert("additionalProperties".to_owned(), json!({}));
     }
 }
 

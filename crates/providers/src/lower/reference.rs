@@ -1,7 +1,5 @@
 //! Recursive references, which are left after inlining.
 
-use serde_json::Value;
-
 use super::keywords::{ignores_properties, take};
 use super::lowering::Lowering;
 use crate::dialect::Rule;
@@ -41,69 +39,4 @@ fn remove_siblings(lowering: &mut Lowering<'_>, mut keywords: Keywords, at: &str
         lowering.report(at, "additionalProperties", Effect::Narrowed, reason);
     }
     keywords
-}
-
-/// Removes the keywords that contain an unsupported reference and cannot be expressed partially.
-pub(super) fn lower_unsupported_references(lowering: &mut Lowering<'_>, keywords: &mut Keywords, at: &str) {
-    if lowering.follows_references() {
-        return;
-    }
-    let is_unsupported = |keyword: &str| {
-        matches!(
-            keyword,
-            "not"
-                | "if"
-                | "then"
-                | "else"
-                | "contains"
-                | "propertyNames"
-                | "dependentSchemas"
-                | "dependencies"
-                | "contentSchema"
-                | "unevaluatedProperties"
-                | "unevaluatedItems"
-                | "additionalItems"
-        )
-    };
-    let mut refers: Vec<String> = keywords
-        .iter()
-        .filter(|(keyword, value)| is_unsupported(keyword) && holds_reference(value))
-        .map(|(k, _)| k.clone())
-        .collect();
-    if refers.iter().any(|keyword| matches!(keyword.as_str(), "if" | "then" | "else")) {
-        refers.extend(["if", "then", "else"].map(str::to_owned));
-    }
-    if refers.iter().any(|keyword| keyword == "contains") {
-        refers.extend(["minContains", "maxContains"].map(str::to_owned));
-    }
-    for keyword in refers {
-        if keywords.remove(&keyword).is_some() {
-            lowering.n_lost_references += 1;
-            lowering.report(at, &keyword, Effect::Widened, "contains a recursive reference, which is not supported");
-        }
-    }
-}
-
-/// Removes the keywords that depend on all other schemas of the same value, if some of these have been lost.
-pub(super) fn lower_dependent(lowering: &mut Lowering<'_>, keywords: &mut Keywords, n_lost_before: usize, at: &str) {
-    if lowering.n_lost_references == n_lost_before {
-        return;
-    }
-    for keyword in ["unevaluatedProperties", "unevaluatedItems"] {
-        if keywords.remove(keyword).is_some() {
-            lowering.report(at, keyword, Effect::Widened, "depends on a reference that is not supported");
-        }
-    }
-}
-
-/// Returns true if a value contains a reference at any depth.
-fn holds_reference(value: &Value) -> bool {
-    match value {
-        Value::Object(object) => {
-            ["$ref", "$dynamicRef"].iter().any(|keyword| object.get(*keyword).is_some_and(Value::is_string))
-                || object.values().any(holds_reference)
-        }
-        Value::Array(list) => list.iter().any(holds_reference),
-        _ => false,
-    }
 }

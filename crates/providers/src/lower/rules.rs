@@ -6,7 +6,6 @@
 use serde_json::{Value, json};
 
 use super::lowering::{Lowering, describe};
-use super::reference::lower_unsupported_references;
 use crate::dialect::{Rule, may_be};
 use crate::loss::Effect;
 use toolkit_schema::merge::Keywords;
@@ -15,7 +14,6 @@ use toolkit_schema::walk;
 /// Lowers each remaining keyword: keeps it, moves it to the description, or removes it.
 pub(super) fn lower_remaining(lowering: &mut Lowering<'_>, keywords: &mut Keywords, at: &str) {
     lower_integer_bounds(lowering, keywords);
-    lower_unsupported_references(lowering, keywords, at);
     let mut names: Vec<String> = keywords.keys().cloned().collect();
     names.sort_unstable();
     for keyword in names {

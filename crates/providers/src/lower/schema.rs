@@ -8,7 +8,7 @@ use super::choice::{lower_all_of, lower_choices, lower_constant, lower_types};
 use super::containers::{lower_list, lower_object, lower_unevaluated, lower_unevaluated_items};
 use super::lowering::{Lowering, describe};
 use super::names::rename_arguments;
-use super::reference::{lower_dependent, lower_reference};
+use super::reference::lower_reference;
 use super::rules::{lower_remaining, remove_rejected};
 use crate::dialect::Rule;
 use crate::loss::{Effect, Side};
@@ -54,7 +54,6 @@ pub(super) fn lower_keywords(lowering: &mut Lowering<'_>, mut keywords: Keywords
     lower_object(lowering, &mut keywords, at)?;
     lower_list(lowering, &mut keywords, at)?;
     lower_remaining(lowering, &mut keywords, at);
-    lower_dependent(lowering, &mut keywords, n_lost_before, at);
     Some(keywords)
 }
 
