@@ -7,20 +7,21 @@
 //! | module | part |
 //! |---|---|
 //! | `lowering` | the state of a rewriting, and its report |
-//! | `schema` | the passes over one schema, in order: `choice` and `containers` recurse, `rules` and `reference` do not |
+//! | `schema` | the passes over one schema, in order: `choice`, `objects` and `arrays` recurse, `remaining` and `reference` do not |
 //! | `names` | names of arguments that a provider rejects, replaced and restored |
 //! | `merge`, `keywords` | joins an object and a choice; what a keyword is about |
 //!
 //! `toolkit_schema::normal` has the normal form of a schema, and `toolkit_schema::root` its root without a choice.
 
+mod arrays;
 mod choice;
-mod containers;
 mod keywords;
 mod lowering;
 mod merge;
 mod names;
+mod objects;
 mod reference;
-mod rules;
+mod remaining;
 mod schema;
 
 use serde_json::Value;

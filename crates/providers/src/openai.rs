@@ -23,6 +23,7 @@ mod bridge;
 pub(crate) mod chat;
 mod function;
 mod namespaces;
+mod options;
 mod responses;
 
 use self::function::{described, strict_usage};
@@ -32,9 +33,9 @@ use toolkit::catalog::{Catalog, Diagnostics, Naming};
 
 #[cfg(feature = "async-openai")]
 pub use self::bridge::BridgeError;
-pub use self::function::{Interface, Options};
 pub use self::function::{describe, read};
 pub use self::namespaces::{find, read_all};
+pub use self::options::{Interface, Options};
 use crate::reply::Api;
 
 /// `POST /v1/chat/completions`, of OpenAI and of the servers that are compatible with it, such as vLLM, llama.cpp, Groq,

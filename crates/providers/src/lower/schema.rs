@@ -1,15 +1,16 @@
 //! The passes over a schema in their order, and the root, which is an object and not a choice in every dialect.
 //!
-//! [`containers`](super::containers) and [`choice`](super::choice) lower the subschemas, and come back here for each.
+//! [`objects`](super::objects), [`arrays`](super::arrays) and [`choice`](super::choice) lower the subschemas, and come back here for each.
 
 use serde_json::{Map, Value, json};
 
+use super::arrays::{lower_list, lower_unevaluated_items};
 use super::choice::{lower_all_of, lower_choices, lower_constant, lower_types};
-use super::containers::{lower_list, lower_object, lower_unevaluated, lower_unevaluated_items};
 use super::lowering::{Lowering, describe};
 use super::names::rename_arguments;
+use super::objects::{lower_object, lower_unevaluated};
 use super::reference::lower_reference;
-use super::rules::{lower_remaining, remove_rejected};
+use super::remaining::{lower_remaining, remove_rejected};
 use crate::dialect::Rule;
 use crate::loss::{Effect, Side};
 use toolkit_schema::child;

@@ -1,8 +1,9 @@
-//! A tool as a function of either API, and back, with the options of the export; and calls that a model wrote as
+//! A tool as a function of either API, and back; and calls that a model wrote as
 //! one call of a tool that OpenAI once had.
 
 use serde_json::{Map, Value, json};
 
+use super::options::{Interface, Options};
 use crate::dialect::{Dialect, Limits, check_record};
 use crate::loss::{Effect, Loss, Side, ToolExport, provider_description, unsupported_fields};
 use crate::lower::{StrictResult, is_requested, lower_strict};
@@ -117,95 +118,6 @@ pub fn read(json: &Value) -> Result<Tool, ParseToolError> {
         return Err(ParseToolError::Json("a custom tool takes text; only functions can be read".to_owned()));
     }
     read_function(function, &fields)
-}
-
-// Options of the export.
-
-/// The API that the tools are for.
-///
-/// ```
-/// use toolkit::Tool;
-/// use toolkit_providers::openai::{Interface, Options, describe};
-///
-/// let tool = Tool::builder("now").build()?;
-/// let mut options = Options::default();
-/// assert_eq!(options.interface, Interface::Responses);
-/// assert_eq!(describe(&tool, "now", options).json["name"], "now");
-/// options.interface = Interface::ChatCompletions;
-/// assert_eq!(describe(&tool, "now", options).json["function"]["name"], "now");
-/// # Ok::<(), toolkit::catalog::Diagnostics>(())
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Interface {
-    /// `POST /v1/chat/completions`: the function is nested under `function`.
-    ChatCompletions,
-    /// `POST /v1/responses`: the function is at the top level, always with `parameters` and `strict`.
-    #[default]
-    Responses,
-}
-
-/// Options of the export.
-///
-/// ```
-/// use toolkit::{Catalog, Tool};
-/// use toolkit::catalog::Naming;
-/// use toolkit_providers::openai::{Options, tools};
-///
-/// let mail = |name| Tool::builder(name).namespace("mail").build();
-/// let catalog = Catalog::new([mail("send")?, mail("list")?])?;
-/// let export = tools(&catalog, Naming::NamespaceName, Options::responses().namespaced().deferred())?;
-/// assert_eq!((&export.json[0]["type"], &export.json[0]["name"]), (&"namespace".into(), &"mail".into()));
-/// assert_eq!(export.json[0]["tools"][0]["name"], "list");
-/// assert_eq!(export.json[0]["tools"][0]["defer_loading"], true);
-/// # Ok::<(), toolkit::catalog::Diagnostics>(())
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Options {
-    /// The API.
-    pub interface: Interface,
-    /// Requests strict mode for every tool for which it is possible.
-    pub strict: bool,
-    /// Sends the parameters of a tool to the model only after it has searched for the tool (Responses only). The
-    /// request also needs `{"type": "tool_search"}` among its tools, which this module does not add.
-    pub defer_loading: bool,
-    /// Groups the tools of each namespace (Responses only).
-    pub namespaces: bool,
-    /// The maximum number of characters of a description, 1,024 for Azure and older models. Longer ones are cut.
-    pub max_description: Option<usize>,
-}
-
-impl Options {
-    /// Creates the options for Chat Completions.
-    #[must_use]
-    pub fn chat_completions() -> Self {
-        Self { interface: Interface::ChatCompletions, ..Self::default() }
-    }
-
-    /// Creates the options for Responses.
-    #[must_use]
-    pub fn responses() -> Self {
-        Self::default()
-    }
-
-    /// Requests strict mode for every tool for which it is possible.
-    #[must_use]
-    pub fn strict(self) -> Self {
-        Self { strict: true, ..self }
-    }
-
-    /// Sends the parameters of a tool to the model only after it has searched for the tool.
-    #[must_use]
-    pub fn deferred(self) -> Self {
-        Self { defer_loading: true, ..self }
-    }
-
-    /// Groups the tools of each namespace under a name that the model reads once.
-    #[must_use]
-    pub fn namespaced(self) -> Self {
-        Self { namespaces: true, ..self }
-    }
 }
 
 /// The names of the wrapper, which no request declares.

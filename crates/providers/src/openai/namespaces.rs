@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::function::Options;
 use super::function::{described, read, strict_usage};
+use super::options::Options;
 use crate::export::Export;
 use crate::request::{Member, RequestLimits, description_usage, tool_usage};
 use toolkit::catalog::{Catalog, Diagnostic, DiagnosticKind, Diagnostics, Naming};
