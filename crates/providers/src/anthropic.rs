@@ -1,4 +1,6 @@
-//! The API of Anthropic, Messages: tools, replies and results, and the assembly of a streamed message.
+//! The API of Anthropic, Messages: tools, replies and results.
+
+mod messages;
 
 use serde_json::{Map, Value, json};
 
@@ -8,11 +10,8 @@ use super::loss::{Effect, Loss, Side, ToolExport, provider_description, unsuppor
 use super::lower::{StrictResult, is_requested, lower_strict, replace_names};
 use super::reader::{Fields, read_function};
 use super::request::{Member, RequestLimits, apply_limits};
-use crate::reply::{
-    Answer, Api, Assembled, Assembly, CallArguments, Format, InvalidReply, Item, Parsed, Part, ReplyEvent, StopReason,
-    ToolCall, WrittenCall, fields, keep_stop, merge, object, push, stated,
-};
-use toolkit::catalog::{Catalog, Diagnostics, ExportedNames, Naming};
+use crate::reply::Api;
+use toolkit::catalog::{Catalog, Diagnostics, Naming};
 use toolkit::tool::{ParseToolError, Tool};
 
 /// `POST /v1/messages`.
@@ -40,7 +39,7 @@ use toolkit::tool::{ParseToolError, Tool};
 /// # })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub const MESSAGES: Api = Api(&Messages);
+pub const MESSAGES: Api = Api(&messages::Messages);
 
 /// Options of the export.
 ///
@@ -238,222 +237,4 @@ pub fn read(json: &Value) -> Result<Tool, ParseToolError> {
         json,
         &Fields { input: "input_schema", output: None, examples: Some("input_examples"), open_api: false },
     )
-}
-
-// Replies and results of Messages.
-
-/// The format of Messages.
-#[derive(Debug)]
-struct Messages;
-
-const NAME: &str = "Anthropic Messages";
-
-/// The tools that Anthropic defines and the host runs. A call of them has the form of other calls.
-const HOST_TOOLS: [&str; 5] = ["bash", "computer", "memory", "str_replace_based_edit_tool", "str_replace_editor"];
-
-/// The types of images that a result may contain.
-const IMAGE_TYPES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
-
-impl Format for Messages {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn add(&self, mut event: Value, reply: &mut Assembly) -> Result<(), InvalidReply> {
-        let mut take = |pointer: &str| event.pointer_mut(pointer).map(Value::take).unwrap_or_default();
-        let (kind, index) = (take("/type"), take("/index").as_u64());
-        match kind.as_str().unwrap_or_default() {
-            "message_start" => (reply.body, reply.has_started) = (object(take("/message")), true),
-            "content_block_start" => {
-                let block = take("/content_block");
-                if block.is_object() {
-                    let name = (block["type"] == "tool_use").then(|| block["name"].clone());
-                    let index = reply.start(index, block);
-                    name.iter().for_each(|name| reply.show_call(index, name));
-                }
-            }
-            "content_block_delta" => {
-                if let Some(index) = reply.known(index) {
-                    extend(index, take("/delta"), reply);
-                }
-            }
-            "message_delta" => {
-                let (mut delta, usage) = (take("/delta"), take("/usage"));
-                if let Value::Object(fields) = &mut delta {
-                    keep_stop(reply.body.get("stop_reason"), fields, "stop_reason", stop_of);
-                }
-                merge(&mut reply.body, delta);
-                merge(&mut reply.body, fields([("usage", usage)]));
-                reply.has_started = true;
-            }
-            "message_stop" => reply.is_complete = true,
-            "error" if reply.has_started => reply.body["error"] = take("/error"),
-            "error" => return Err(InvalidReply::unexpected(NAME, "message", &event)),
-            _ => {}
-        }
-        Ok(())
-    }
-
-    fn assemble(&self, mut reply: Assembly) -> Result<Value, InvalidReply> {
-        if !reply.has_started {
-            return Err(InvalidReply::new(NAME, "the stream has no `message_start`"));
-        }
-        reply.body["content"] = reply.take_blocks().collect();
-        Ok(reply.body)
-    }
-
-    fn read(&self, reply: Assembled, names: &ExportedNames) -> Result<Parsed, InvalidReply> {
-        let mut body = reply.body;
-        let Some(Value::Array(mut content)) = body.get_mut("content").map(Value::take) else {
-            return Err(InvalidReply::unexpected(NAME, "`content`", &body));
-        };
-        let mut parsed = Parsed::new(&body["id"]);
-        content.retain(|block| block["type"].is_string());
-        content.iter_mut().for_each(|block| read_block(block, names, &mut parsed));
-        content.retain(is_accepted);
-        parsed.stop(stop_reason(&body));
-        if !content.is_empty() {
-            parsed.messages.push(fields([("role", "assistant".into()), ("content", content.into())]));
-        }
-        Ok(parsed.with_metadata(body, "content"))
-    }
-
-    fn write(&self, items: &[Item<'_>]) -> Vec<Value> {
-        vec![fields([("role", "user".into()), ("content", Item::write_each(items, result).into())])]
-    }
-}
-
-fn read_block(block: &mut Value, names: &ExportedNames, parsed: &mut Parsed) {
-    let field = |name: &str| block.get(name).and_then(Value::as_str);
-    let (id, name) = (field("id"), field("name").unwrap_or_default());
-    match field("type").unwrap_or_default() {
-        "text" => parsed.text.push_str(field("text").unwrap_or_default()),
-        "thinking" => parsed.reasoning.push_str(field("thinking").unwrap_or_default()),
-        "tool_use" if block.get("toolset_name").is_some() || is_of_host(name, names) => {
-            parsed.push_host_call(name, id, &CallArguments::from_value(block.get("input")));
-            CallArguments::make_object(block, "input");
-        }
-        "tool_use" => {
-            let caller = block.get("caller").filter(|caller| caller.is_object() && caller["type"] != "direct");
-            let arguments = CallArguments::from_value(block.get("input"));
-            let call = WrittenCall { caller, ..WrittenCall::new(id.filter(|id| is_valid_id(id)), name, arguments) };
-            write_call(block, parsed.push(call, names));
-        }
-        kind @ ("server_tool_use" | "mcp_tool_use") => {
-            parsed.push_provider_call(kind, id, false);
-            CallArguments::make_object(block, "input");
-        }
-        // Other parts are only repeated.
-        _ => {}
-    }
-}
-
-/// Writes a call in the form of a request.
-fn write_call(block: &mut Value, call: &ToolCall) {
-    block["id"] = call.id.as_str().into();
-    block["name"] = call.sent_name.as_str().into();
-    if let Some(block) = block.as_object_mut() {
-        block.retain(|field, value| field != "caller" || value.is_object());
-    }
-    CallArguments::make_object(block, "input");
-}
-
-/// Returns true if a request may contain a block. The API rejects blank texts, and thinking without its signature, at
-/// which a stream may have ended.
-fn is_accepted(block: &Value) -> bool {
-    match block["type"].as_str() {
-        Some("text") => block["text"].as_str().is_some_and(|text| !text.trim().is_empty()),
-        Some("thinking") => block["thinking"].is_string() && block["signature"].is_string(),
-        _ => true,
-    }
-}
-
-fn is_valid_id(id: &str) -> bool {
-    id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
-}
-
-fn is_of_host(name: &str, names: &ExportedNames) -> bool {
-    HOST_TOOLS.contains(&name) && names.get(None, name).is_none()
-}
-
-fn stop_reason(body: &Value) -> StopReason {
-    match stop_of(&stated(body.get("stop_reason"))) {
-        StopReason::Refused(_) => {
-            let details = &body["stop_details"];
-            let why = details["explanation"].as_str().or_else(|| details["category"].as_str());
-            StopReason::Refused(why.unwrap_or_default().to_owned())
-        }
-        _ if body.get("error").is_some() => {
-            StopReason::Failed(body["error"]["message"].as_str().unwrap_or_default().to_owned())
-        }
-        stop => stop,
-    }
-}
-
-/// Reads a value of `stop_reason`. A complete message has one.
-fn stop_of(reason: &str) -> StopReason {
-    match reason {
-        "tool_use" => StopReason::ToolCalls,
-        "end_turn" | "stop_sequence" => StopReason::End,
-        "" | "max_tokens" | "model_context_window_exceeded" => StopReason::Truncated,
-        "pause_turn" => StopReason::Paused,
-        "refusal" => StopReason::Refused(String::new()),
-        other => StopReason::Other(other.to_owned()),
-    }
-}
-
-fn result(answer: &Answer<'_>) -> Value {
-    let mut result = Map::new();
-    result.insert("type".to_owned(), "tool_result".into());
-    result.insert("tool_use_id".to_owned(), answer.call.id.as_str().into());
-    if answer.is_error {
-        result.insert("is_error".to_owned(), true.into());
-    }
-    // The API accepts nothing but text in an error, and in the result of a call by a program.
-    let only_text = answer.is_error || answer.call.caller.is_some();
-    let mut blocks: Vec<Value> = answer.parts.iter().filter_map(|part| block(part, only_text)).collect();
-    match &mut blocks[..] {
-        // A text without any letters is rejected, and so is an empty list.
-        [] => {}
-        [only] if only["type"] == "text" => {
-            result.insert("content".to_owned(), only["text"].take());
-        }
-        _ => {
-            result.insert("content".to_owned(), blocks.into());
-        }
-    }
-    result.into()
-}
-
-fn block(part: &Part, only_text: bool) -> Option<Value> {
-    let base64 = |kind: &str, mime_type: &str, data: &str| {
-        let source = [("type", "base64".into()), ("media_type", mime_type.into()), ("data", data.into())];
-        fields([("type", kind.into()), ("source", fields(source))])
-    };
-    match part {
-        Part::Image { data, mime_type } if !only_text && IMAGE_TYPES.contains(&mime_type.as_str()) => {
-            Some(base64("image", mime_type, data))
-        }
-        Part::File { data, mime_type, .. } if !only_text && mime_type == "application/pdf" => {
-            Some(base64("document", mime_type, data))
-        }
-        other => {
-            let text = other.to_text();
-            (!text.trim().is_empty()).then(|| fields([("type", "text".into()), ("text", text.into())]))
-        }
-    }
-}
-
-/// Adds a piece to a block of a streamed message.
-fn extend(index: u64, mut delta: Value, reply: &mut Assembly) {
-    let mut take = |field: &str| delta.get_mut(field).map(Value::take).unwrap_or_default();
-    match take("type").as_str().unwrap_or_default() {
-        "text_delta" => reply.append(index, "text", &take("text"), ReplyEvent::Text),
-        "thinking_delta" => reply.append(index, "thinking", &take("thinking"), ReplyEvent::Reasoning),
-        "signature_delta" => reply.json(index)["signature"] = take("signature"),
-        "input_json_delta" => reply.add_arguments(index, &["input"], take("partial_json")),
-        "citations_delta" => push(reply.json(index), "citations", take("citation")),
-        "compaction_delta" => reply.json(index)["content"] = take("content"),
-        _ => {}
-    }
 }

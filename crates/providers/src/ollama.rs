@@ -43,8 +43,6 @@ use toolkit::catalog::ExportedNames;
 /// ```
 pub const CHAT: Api = Api(&Chat);
 
-// Replies and results of Ollama's chat.
-
 /// The format of Ollama's chat.
 #[derive(Debug)]
 struct Chat;

@@ -25,6 +25,7 @@ mod function;
 mod namespaces;
 mod options;
 mod responses;
+mod wrapper;
 
 use self::function::{described, strict_usage};
 use super::export::Export;

@@ -56,15 +56,24 @@
 //!
 //! | module | part |
 //! |---|---|
-//! | `api`, `stream` | what a provider has to implement, and the events from which a reply is assembled |
-//! | `tool_call`, `stop` | the calls of a reply, and the reason for its end |
-//! | `run`, `results`, `answer`, `truncate` | runs the calls, and writes their results, cut to a size |
+//! | `api`, `format`, `body` | an API, what a provider implements for it, and the JSON that it reads |
+//! | `stream`, `framing`, `assembly` | the bytes of a stream, its events, and the reply that they are assembled to |
+//! | `parsed`, `tool_call`, `stop` | the parts of a reply, its calls, and the reason for its end |
+//! | `run`, `options`, `running` | runs the calls |
+//! | `results`, `answer`, `truncate` | writes the results, cut to a size |
 
 mod answer;
 mod api;
 mod assembly;
+mod body;
+mod format;
+mod framing;
+mod options;
+mod parsed;
 mod results;
 mod run;
+#[cfg(feature = "async")]
+mod running;
 mod stop;
 mod stream;
 mod tool_call;
@@ -76,25 +85,22 @@ use serde_json::Value;
 use toolkit::catalog::ExportedNames;
 
 pub(crate) use self::answer::{Answer, Item, Part, flagged};
-pub use self::api::Api;
-pub use self::api::InvalidReply;
-pub use self::api::ReplyBody;
-pub use self::api::ReplyEvent;
-pub(crate) use self::api::{Assembled, Format, Framing, fields, object};
+pub use self::api::{Api, InvalidReply, ReplyEvent};
 pub(crate) use self::assembly::{Assembly, Block, add_part, append, field_mut, merge, push};
-pub use self::results::ResultLimits;
-pub use self::results::Turn;
-pub use self::results::{ToolResults, Unanswered};
+pub use self::body::ReplyBody;
+pub(crate) use self::format::{Assembled, Format, fields, object};
+pub(crate) use self::framing::Framing;
+pub use self::options::{CallInfo, RunOptions};
+pub use self::parsed::ProviderCall;
+pub(crate) use self::parsed::{Parsed, Slot};
+pub use self::results::{ResultLimits, ToolResults, Turn, Unanswered};
 #[cfg(feature = "async")]
-pub use self::run::Running;
-pub use self::run::{CallInfo, RunOptions};
+pub use self::running::Running;
 pub use self::stop::StopReason;
 pub(crate) use self::stop::{keep_stop, stated};
 pub use self::stream::ReplyStream;
-pub use self::tool_call::ProviderCall;
 pub use self::tool_call::{CallArguments, ToolCall};
 pub(crate) use self::tool_call::{CallForm, WrittenCall, find_name};
-pub(crate) use self::tool_call::{Parsed, Slot};
 
 /// The reply of a model.
 ///

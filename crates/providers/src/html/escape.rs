@@ -123,9 +123,8 @@ fn push(c: char, out: &mut String) {
     }
 }
 
-// Rendering of descriptions as Markdown: HTML is shown as text, and links must have the scheme `http` or `https`.
-
-/// Renders `markdown` as HTML that loads and runs nothing.
+/// Renders `markdown` as HTML that loads and runs nothing: HTML in it is shown as text, and links must have the scheme
+/// `http` or `https`.
 pub(super) fn prose(markdown: &str) -> String {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
     let events = TextMergeWithOffset::new(Parser::new_ext(markdown, options).into_offset_iter());

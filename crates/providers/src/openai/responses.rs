@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
-use super::function::push;
+use super::wrapper::push;
 use crate::reply::{
     Answer, Assembled, Assembly, CallArguments, CallForm, Format, InvalidReply, Item, Parsed, Part, ReplyEvent,
     StopReason, ToolCall, WrittenCall, add_part, fields, find_name, flagged, merge, object, stated,

@@ -1,16 +1,14 @@
-//! An API of a provider: its interface, what it has to implement about replies (`Format`), the forms of a reply's
-//! body and the error of a reply.
+//! An API of a provider, with the events and the error of its replies.
 
 use std::fmt;
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::Reply;
-use super::answer::Item;
-use super::assembly::Assembly;
+use super::body::ReplyBody;
+use super::format::{Assembled, Format};
 use super::stream::ReplyStream;
-use super::tool_call::Parsed;
 use toolkit::catalog::ExportedNames;
 
 /// An API of a provider, whose replies can be read and whose results can be written.
@@ -86,135 +84,6 @@ impl fmt::Debug for Api {
 impl fmt::Display for Api {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
-    }
-}
-
-// What an API defines about replies: one implementation for each.
-
-/// The format of the replies and results of an API.
-pub(crate) trait Format: fmt::Debug + Sync {
-    /// Returns the name of the API.
-    fn name(&self) -> &'static str;
-
-    /// Returns the container of the events of a stream.
-    fn framing(&self) -> Framing {
-        Framing::ServerSentEvents
-    }
-
-    /// Adds an event of a stream to a reply. Events of unknown types are ignored.
-    fn add(&self, event: Value, reply: &mut Assembly) -> Result<(), InvalidReply>;
-
-    /// Notes the `[DONE]` that servers with the protocol of OpenAI send after the last event.
-    fn end(&self, _reply: &mut Assembly) {}
-
-    /// Returns the reply of a stream in the form that the API has without one. The arguments of a call may be JSON text
-    /// where that has an object.
-    fn assemble(&self, reply: Assembly) -> Result<Value, InvalidReply>;
-
-    /// Reads a complete reply, or one that was assembled from a stream.
-    fn read(&self, reply: Assembled, names: &ExportedNames) -> Result<Parsed, InvalidReply>;
-
-    /// Writes the messages that contain the results.
-    fn write(&self, items: &[Item<'_>]) -> Vec<Value>;
-}
-
-/// The container of the events of a stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Framing {
-    /// `text/event-stream`.
-    ServerSentEvents,
-    /// One JSON value in each line.
-    Lines,
-}
-
-/// A complete reply.
-#[derive(Debug)]
-pub(crate) struct Assembled {
-    pub(crate) body: Value,
-    /// False if a stream ended before its last event.
-    pub(crate) is_complete: bool,
-}
-
-impl Assembled {
-    pub(crate) fn new(body: Value, is_complete: bool) -> Self {
-        Self { body, is_complete }
-    }
-}
-
-/// Returns a value if it is an object, or else an empty one, so that fields can be set.
-pub(crate) fn object(value: Value) -> Value {
-    if value.is_object() { value } else { Value::Object(Map::new()) }
-}
-
-/// Creates an object. Unlike `json!`, it moves the values into it.
-pub(crate) fn fields<const N: usize>(fields: [(&str, Value); N]) -> Value {
-    Value::Object(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
-}
-
-/// The JSON of a reply: text or a value.
-///
-/// ```
-/// use serde_json::json;
-/// use toolkit::catalog::ExportedNames;
-/// use toolkit_providers::openai::RESPONSES;
-///
-/// let names = ExportedNames::default();
-/// let text = RESPONSES.read(r#"{"output": []}"#, &names)?;
-/// let value = RESPONSES.read(json!({ "output": [] }), &names)?;
-/// assert_eq!(text.stop_reason(), value.stop_reason());
-/// # Ok::<(), toolkit_providers::reply::InvalidReply>(())
-/// ```
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub enum ReplyBody<'a> {
-    /// JSON text, such as the body of an HTTP response.
-    Json(&'a [u8]),
-    /// A JSON value.
-    Value(Value),
-}
-
-impl ReplyBody<'_> {
-    pub(crate) fn into_value(self) -> Result<Value, serde_json::Error> {
-        match self {
-            Self::Json(json) => serde_json::from_slice(json),
-            Self::Value(value) => Ok(value),
-        }
-    }
-}
-
-impl<'a> From<&'a [u8]> for ReplyBody<'a> {
-    fn from(json: &'a [u8]) -> Self {
-        Self::Json(json)
-    }
-}
-
-impl<'a> From<&'a Vec<u8>> for ReplyBody<'a> {
-    fn from(json: &'a Vec<u8>) -> Self {
-        Self::Json(json)
-    }
-}
-
-impl<'a> From<&'a str> for ReplyBody<'a> {
-    fn from(json: &'a str) -> Self {
-        Self::Json(json.as_bytes())
-    }
-}
-
-impl<'a> From<&'a String> for ReplyBody<'a> {
-    fn from(json: &'a String) -> Self {
-        Self::Json(json.as_bytes())
-    }
-}
-
-impl From<Value> for ReplyBody<'_> {
-    fn from(value: Value) -> Self {
-        Self::Value(value)
-    }
-}
-
-impl From<&Value> for ReplyBody<'_> {
-    fn from(value: &Value) -> Self {
-        Self::Value(value.clone())
     }
 }
 

@@ -10,7 +10,8 @@ use serde_json::Value;
 
 use super::Reply;
 use super::answer::{Answer, Item, Part};
-use super::tool_call::{Slot, ToolCall};
+use super::parsed::Slot;
+use super::tool_call::ToolCall;
 use super::truncate::{share, truncate_json, truncate_text};
 use toolkit::mcp::{Revision, write_error, write_result};
 use toolkit::{Dispatcher, RunResult, ToolError};

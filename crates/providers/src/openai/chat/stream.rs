@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::calls::{add_call, complete_calls};
-use super::{REASONING, error_message, stop_of};
+use super::message::REASONING;
+use super::{error_message, stop_of};
 use crate::reply::{Assembly, InvalidReply, ReplyEvent, append, field_mut, keep_stop, push};
 
 /// The place of the choice until the reply is assembled.

@@ -1,0 +1,159 @@
+//! A message of Converse from the events of its stream.
+
+use serde_json::{Map, Value, json};
+
+use super::converse::{NAME, provider_kind, stop_of};
+use crate::reply::{Assembly, InvalidReply, ReplyEvent, append, field_mut, fields, keep_stop, merge, push};
+
+/// Adds an event to a message.
+pub(super) fn add_event(event: Value, reply: &mut Assembly) -> Result<(), InvalidReply> {
+    let (kind, mut payload) = typed(event);
+    let mut take = |field: &str| payload.get_mut(field).map(Value::take).unwrap_or_default();
+    match kind.as_str() {
+        "messageStart" => {}
+        "contentBlockStart" => start(take("contentBlockIndex").as_u64(), take("start"), reply),
+        "contentBlockDelta" => extend(take("contentBlockIndex").as_u64(), take("delta"), reply),
+        "messageStop" | "metadata" => {
+            // Padding, against conclusions from the length of an event.
+            take("p");
+            if let Value::Object(fields) = &mut payload {
+                keep_stop(reply.body.get("stopReason"), fields, "stopReason", stop_of);
+            }
+            merge(&mut reply.body, payload);
+            reply.is_complete |= kind == "messageStop";
+        }
+        kind if kind.ends_with("Exception") => {
+            let message = payload["message"].as_str().unwrap_or(kind);
+            if !reply.has_started {
+                return Err(InvalidReply::unexpected(NAME, "`messageStart`", &json!({ "message": message })));
+            }
+            reply.body["error"] = json!({ "type": kind, "message": message });
+        }
+        _ => return Ok(()),
+    }
+    reply.has_started |= kind != "metadata";
+    Ok(())
+}
+
+/// Returns a message in the form that it has without a stream.
+pub(super) fn assemble_message(mut reply: Assembly) -> Result<Value, InvalidReply> {
+    if !reply.has_started {
+        return Err(InvalidReply::new(NAME, "the stream has no `messageStart`"));
+    }
+    let message = [("role", "assistant".into()), ("content", reply.take_blocks().collect())];
+    reply.body["output"] = fields([("message", fields(message))]);
+    Ok(reply.body)
+}
+
+/// Splits an event into its type and its payload.
+fn typed(event: Value) -> (String, Value) {
+    match event {
+        Value::Object(fields) if fields.len() == 1 && fields.values().all(Value::is_object) => {
+            fields.into_iter().next().unwrap_or_default()
+        }
+        payload => (kind(&payload).to_owned(), payload),
+    }
+}
+
+/// Returns the type of a payload, which the frame of the event contains and the JSON does not.
+fn kind(payload: &Value) -> &'static str {
+    let has = |field: &str| payload.get(field).is_some();
+    match () {
+        () if has("start") => "contentBlockStart",
+        () if has("delta") => "contentBlockDelta",
+        () if has("contentBlockIndex") => "contentBlockStop",
+        () if has("stopReason") => "messageStop",
+        () if has("usage") || has("metrics") => "metadata",
+        () if has("role") => "messageStart",
+        () if has("message") => "modelStreamErrorException",
+        () => "",
+    }
+}
+
+/// Begins a block.
+fn start(index: Option<u64>, mut block: Value, reply: &mut Assembly) {
+    // The start of a text is empty, or missing.
+    if block.as_object().is_none_or(Map::is_empty) {
+        return;
+    }
+    let mut call = None;
+    if let Some(tool_use) = block.get_mut("toolUse").filter(|tool_use| tool_use.is_object()) {
+        tool_use["input"] = json!({});
+        call = provider_kind(tool_use).is_none().then(|| tool_use["name"].clone());
+    }
+    let index = reply.start(index, block);
+    if let Some(name) = call {
+        reply.show_call(index, &name);
+    }
+}
+
+/// Adds a piece to a block.
+fn extend(index: Option<u64>, delta: Value, reply: &mut Assembly) {
+    let Value::Object(delta) = delta else { return };
+    for (kind, mut delta) in delta {
+        let index = index.unwrap_or_else(|| index_of(&kind, reply));
+        match (kind.as_str(), &mut delta) {
+            ("text", Value::String(text)) => {
+                append_text(reply.json(index), text);
+                reply.show(ReplyEvent::Text, text);
+            }
+            ("toolUse", Value::Object(tool_use)) if reply.known(Some(index)).is_some() => {
+                reply.add_arguments(index, &["toolUse", "input"], tool_use.remove("input").unwrap_or_default());
+            }
+            ("citation", citation) => append_citation(reply.json(index), citation.take()),
+            ("reasoningContent", Value::Object(reasoning)) => {
+                for (kind, piece) in reasoning {
+                    append_reasoning(index, kind, piece.take(), reply);
+                }
+            }
+            ("toolResult", Value::Array(items)) => {
+                let result = field_mut(reply.json(index), &["toolResult"]);
+                items.drain(..).for_each(|item| push(result, "content", item));
+            }
+            ("image", image) => merge(field_mut(reply.json(index), &["image"]), image.take()),
+            _ => {}
+        }
+    }
+}
+
+/// Returns the index of the block that a piece without an index belongs to: the latest one if it has the type of the
+/// piece.
+fn index_of(kind: &str, reply: &Assembly) -> u64 {
+    let fields: &[&str] = match kind {
+        "text" | "citation" => &["text", "citationsContent"],
+        _ => &[kind],
+    };
+    let latest = reply.blocks.last_key_value();
+    let latest = latest.filter(|(_, block)| fields.iter().any(|field| block.json.get(field).is_some()));
+    latest.map_or_else(|| reply.next_index(), |(index, _)| *index)
+}
+
+/// Adds text to a block, which has citations if any of them arrived before.
+fn append_text(block: &mut Value, text: &str) {
+    match block.pointer_mut("/citationsContent/content/0").filter(|cited| cited.is_object()) {
+        Some(cited) => append(cited, "text", text),
+        None => append(block, "text", text),
+    }
+}
+
+fn append_citation(block: &mut Value, citation: Value) {
+    if block.get("citationsContent").is_none() {
+        let text = block.get("text").cloned().unwrap_or_else(|| "".into());
+        *block = json!({ "citationsContent": { "content": [{ "text": text }] } });
+    }
+    push(field_mut(block, &["citationsContent"]), "citations", citation);
+}
+
+fn append_reasoning(index: u64, kind: &str, piece: Value, reply: &mut Assembly) {
+    let block = reply.json(index);
+    match (kind, piece) {
+        ("text" | "signature", Value::String(text)) => {
+            append(field_mut(block, &["reasoningContent", "reasoningText"]), kind, &text);
+            if kind == "text" {
+                reply.show(ReplyEvent::Reasoning, &text);
+            }
+        }
+        ("redactedContent", redacted) => *field_mut(block, &["reasoningContent", kind]) = redacted,
+        _ => {}
+    }
+}
