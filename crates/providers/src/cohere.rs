@@ -167,7 +167,7 @@ fn add_content(index: Option<u64>, piece: &Value, reply: &mut Assembly) {
             let key = (index, Some("content".to_owned()));
             let latest = reply.blocks.last_key_value().filter(|(_, block)| block.json["type"] == field);
             let known = if index.is_some() { reply.with_key(&key) } else { latest.map(|(index, _)| *index) };
-            let block = known.unwrap_or_else(|| reply.start(None, json!({ "type": field })));
+            let block = known.unwrap_or_else(|| reply.start(None, json!({ "type": field }), None));
             reply.set_key(key, block);
             reply.append(block, field, &piece[field], event);
         }

@@ -188,8 +188,7 @@ fn add_message(fields: Map<String, Value>, reply: &mut Assembly) {
             (_, Value::Array(calls)) if field == "tool_calls" => {
                 for call in calls {
                     let function = call["function"].clone();
-                    let index = reply.start(None, call);
-                    reply.show_call(index, &function["name"]);
+                    let index = reply.start(None, call, Some(function["name"].clone()));
                     reply.show_arguments(index, &function["arguments"].to_string());
                 }
             }

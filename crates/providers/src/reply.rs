@@ -84,7 +84,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use toolkit::catalog::ExportedNames;
 
-pub(crate) use self::answer::{Answer, Item, Part, flagged};
+pub(crate) use self::answer::{Answer, IMAGE_TYPES, Item, Part, flagged};
 pub use self::api::{Api, InvalidReply, ReplyEvent};
 pub(crate) use self::assembly::{Assembly, Block, add_part, append, field_mut, merge, push};
 pub use self::body::ReplyBody;

@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 
 use crate::reply::{
-    Answer, Assembled, Assembly, CallArguments, Format, InvalidReply, Item, Parsed, Part, ReplyEvent, StopReason,
-    ToolCall, WrittenCall, fields, keep_stop, merge, object, push, stated,
+    Answer, Assembled, Assembly, CallArguments, Format, IMAGE_TYPES, InvalidReply, Item, Parsed, Part, ReplyEvent,
+    StopReason, ToolCall, WrittenCall, fields, keep_stop, merge, object, push, stated,
 };
 use toolkit::catalog::ExportedNames;
 
@@ -16,9 +16,6 @@ const NAME: &str = "Anthropic Messages";
 
 /// The tools that Anthropic defines and the host runs. A call of them has the form of other calls.
 const HOST_TOOLS: [&str; 5] = ["bash", "computer", "memory", "str_replace_based_edit_tool", "str_replace_editor"];
-
-/// The types of images that a result may contain.
-const IMAGE_TYPES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
 
 impl Format for Messages {
     fn name(&self) -> &'static str {
@@ -34,8 +31,7 @@ impl Format for Messages {
                 let block = take("/content_block");
                 if block.is_object() {
                     let name = (block["type"] == "tool_use").then(|| block["name"].clone());
-                    let index = reply.start(index, block);
-                    name.iter().for_each(|name| reply.show_call(index, name));
+                    reply.start(index, block, name);
                 }
             }
             "content_block_delta" => {
@@ -100,9 +96,8 @@ fn read_block(block: &mut Value, names: &ExportedNames, parsed: &mut Parsed) {
             CallArguments::make_object(block, "input");
         }
         "tool_use" => {
-            let caller = block.get("caller").filter(|caller| caller.is_object() && caller["type"] != "direct");
             let arguments = CallArguments::from_value(block.get("input"));
-            let call = WrittenCall { caller, ..WrittenCall::new(id.filter(|id| is_valid_id(id)), name, arguments) };
+            let call = WrittenCall::new(id.filter(|id| is_valid_id(id)), name, arguments).with_caller(block);
             write_call(block, parsed.push(call, names));
         }
         kind @ ("server_tool_use" | "mcp_tool_use") => {
@@ -149,10 +144,7 @@ fn stop_reason(body: &Value) -> StopReason {
             let why = details["explanation"].as_str().or_else(|| details["category"].as_str());
             StopReason::Refused(why.unwrap_or_default().to_owned())
         }
-        _ if body.get("error").is_some() => {
-            StopReason::Failed(body["error"]["message"].as_str().unwrap_or_default().to_owned())
-        }
-        stop => stop,
+        stop => body.get("error").map_or(stop, StopReason::failed),
     }
 }
 

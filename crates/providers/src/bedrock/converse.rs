@@ -115,7 +115,7 @@ fn stop_reason(body: &Value) -> StopReason {
             let why = body["trace"]["guardrail"]["actionReason"].as_str();
             StopReason::Refused(why.unwrap_or(&reason).to_owned())
         }
-        (_, Some(error)) => StopReason::Failed(error["message"].as_str().unwrap_or_default().to_owned()),
+        (_, Some(error)) => StopReason::failed(error),
         (stop, None) => stop,
     }
 }

@@ -81,10 +81,7 @@ fn start(index: Option<u64>, mut block: Value, reply: &mut Assembly) {
         tool_use["input"] = json!({});
         call = provider_kind(tool_use).is_none().then(|| tool_use["name"].clone());
     }
-    let index = reply.start(index, block);
-    if let Some(name) = call {
-        reply.show_call(index, &name);
-    }
+    reply.start(index, block, call);
 }
 
 /// Adds a piece to a block.

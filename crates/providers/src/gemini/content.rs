@@ -117,7 +117,7 @@ fn stop_reason(body: &Value, candidate: Option<usize>) -> StopReason {
     let why = || candidate.and_then(|candidate| text(candidate, FINISH_MESSAGE)).unwrap_or(&reason).to_owned();
     match (stop_of(&reason), body.get("error")) {
         (StopReason::Refused(_), _) => StopReason::Refused(why()),
-        (_, Some(error)) => StopReason::Failed(error["message"].as_str().unwrap_or_default().to_owned()),
+        (_, Some(error)) => StopReason::failed(error),
         (StopReason::Malformed(_), None) => StopReason::Malformed(why()),
         (StopReason::Other(_), None) => StopReason::Other(why()),
         (stop, None) => stop,

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::reply::{
-    Answer, Assembled, Assembly, CallArguments, Format, InvalidReply, Item, Parsed, Part, ReplyEvent, StopReason,
-    WrittenCall, add_part, fields, flagged, merge, object, push, stated,
+    Answer, Assembled, Assembly, CallArguments, Format, IMAGE_TYPES, InvalidReply, Item, Parsed, Part, ReplyEvent,
+    StopReason, WrittenCall, add_part, fields, flagged, merge, object, push, stated,
 };
 use toolkit::catalog::ExportedNames;
 
@@ -15,7 +15,6 @@ pub(super) struct Interactions;
 const NAME: &str = "Gemini Interactions";
 
 /// The types of media that a result may contain.
-const IMAGE_TYPES: [&str; 4] = ["image/png", "image/jpeg", "image/webp", "image/gif"];
 const AUDIO_TYPES: [&str; 5] = ["audio/wav", "audio/mp3", "audio/mpeg", "audio/ogg", "audio/flac"];
 
 impl Format for Interactions {
@@ -194,10 +193,7 @@ fn start(index: Option<u64>, step: Value, reply: &mut Assembly) {
     for part in step["content"].as_array().into_iter().flatten() {
         reply.show(ReplyEvent::Text, part["text"].as_str().unwrap_or_default());
     }
-    let index = reply.start(index, step);
-    if let Some(name) = name {
-        reply.show_call(index, &name);
-    }
+    reply.start(index, step, name);
 }
 
 /// Adds a piece to a step.

@@ -81,7 +81,7 @@ fn add_part(part: Value, reply: &mut Assembly) -> Result<(), InvalidReply> {
     };
     match reply.latest().filter(is_continued).map(|last| &mut last.json["text"]) {
         Some(Value::String(before)) => before.push_str(text),
-        _ => drop(reply.start(None, part)),
+        _ => drop(reply.start(None, part, None)),
     }
     Ok(())
 }
@@ -99,8 +99,7 @@ fn add_call(mut part: Value, reply: &mut Assembly) -> Result<(), InvalidReply> {
             return Ok(());
         }
         let (name, args) = (call["name"].clone(), call.get("args").map_or_else(|| "{}".to_owned(), Value::to_string));
-        let index = reply.start(None, part);
-        reply.show_call(index, &name);
+        let index = reply.start(None, part, Some(name));
         if is_whole {
             reply.block(index).is_done = true;
             reply.show_arguments(index, &args);

@@ -60,7 +60,7 @@ impl Format for Conversations {
         outputs.iter_mut().for_each(|entry| read_entry(entry, names, &mut parsed, &mut refusal));
         parsed.stop(match (refusal, body.get("error")) {
             (Some(refusal), _) => StopReason::Refused(refusal),
-            (None, Some(error)) => StopReason::Failed(error["message"].as_str().unwrap_or_default().to_owned()),
+            (None, Some(error)) => StopReason::failed(error),
             (None, None) => StopReason::End,
         });
         parsed.messages = outputs;
@@ -115,11 +115,9 @@ fn add_to_entry(kind: &str, mut fields: Map<String, Value>, reply: &mut Assembly
     let id = ["id", "tool_call_id"].into_iter().find_map(|field| fields.get(field)?.as_str());
     let key = (Some(index), Some(id.unwrap_or_default().to_owned()));
     let index = reply.with_key(&key).unwrap_or_else(|| {
-        let index = reply.start(None, json!({ "object": "entry", "type": kind }));
+        let name = (kind == "function.call").then(|| fields.get("name").cloned().unwrap_or_default());
+        let index = reply.start(None, json!({ "object": "entry", "type": kind }), name);
         reply.set_key(key, index);
-        if kind == "function.call" {
-            reply.show_call(index, fields.get("name").unwrap_or(&Value::Null));
-        }
         index
     });
     for (field, value) in fields {

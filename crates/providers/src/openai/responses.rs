@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 
 use super::wrapper::push;
 use crate::reply::{
-    Answer, Assembled, Assembly, CallArguments, CallForm, Format, InvalidReply, Item, Parsed, Part, ReplyEvent,
-    StopReason, ToolCall, WrittenCall, add_part, fields, find_name, flagged, merge, object, stated,
+    Answer, Assembled, Assembly, CallArguments, CallForm, Format, IMAGE_TYPES, InvalidReply, Item, Parsed, Part,
+    ReplyEvent, StopReason, ToolCall, WrittenCall, add_part, fields, find_name, flagged, merge, object, stated,
 };
 use toolkit::catalog::ExportedNames;
 
@@ -24,9 +24,6 @@ const HOST_CALLS: [&str; 6] =
 
 /// The maximum length of an id in a request. Responses of other servers have longer ones.
 const MAX_ID_LEN: usize = 64;
-
-/// The types of images that a result may contain.
-const IMAGE_TYPES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
 
 impl Format for Responses {
     fn name(&self) -> &'static str {
@@ -63,10 +60,7 @@ impl Format for Responses {
                 let item = object(take("item"));
                 let is_call = matches!(item["type"].as_str(), Some("function_call" | "custom_tool_call"));
                 let name = is_call.then(|| item["name"].clone());
-                let index = reply.start(take("output_index").as_u64(), item);
-                if let Some(name) = name {
-                    reply.show_call(index, &name);
-                }
+                reply.start(take("output_index").as_u64(), item, name);
             }
             "output_item.done" => {
                 let index = index_of(&event, reply);
@@ -152,10 +146,9 @@ fn read_item(
             let call = WrittenCall {
                 namespace: field("namespace"),
                 form: if is_custom { CallForm::Custom } else { CallForm::Function },
-                caller: item.get("caller").filter(|caller| caller.is_object() && caller["type"] != "direct"),
                 ..WrittenCall::new(field("call_id").filter(|id| id.len() <= MAX_ID_LEN), name, arguments)
             };
-            let read = push(call, names, parsed);
+            let read = push(call.with_caller(item), names, parsed);
             write_call(item, read);
         }
         _ if HOST_CALLS.contains(&kind) => {
@@ -246,15 +239,14 @@ fn content(part: &Part, is_error: bool) -> Value {
 
 /// Returns a part that is not text, if the API accepts it.
 fn media(part: &Part) -> Option<Value> {
-    let url = |mime_type: &str, data: &str| format!("data:{mime_type};base64,{data}");
     match part {
-        Part::Image { data, mime_type } if IMAGE_TYPES.contains(&mime_type.as_str()) => {
-            Some(fields([("type", "input_image".into()), ("image_url", url(mime_type, data).into())]))
+        Part::Image { mime_type, .. } if IMAGE_TYPES.contains(&mime_type.as_str()) => {
+            Some(fields([("type", "input_image".into()), ("image_url", part.data_url().into())]))
         }
-        Part::File { name, data, mime_type } if mime_type == "application/pdf" => Some(fields([
+        Part::File { name, mime_type, .. } if mime_type == "application/pdf" => Some(fields([
             ("type", "input_file".into()),
             ("filename", name.as_str().into()),
-            ("file_data", url(mime_type, data).into()),
+            ("file_data", part.data_url().into()),
         ])),
         _ => None,
     }

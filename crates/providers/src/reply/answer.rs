@@ -34,6 +34,9 @@ pub(crate) struct Answer<'r> {
     pub(crate) is_error: bool,
 }
 
+/// The types of images that most APIs accept.
+pub(crate) const IMAGE_TYPES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
+
 /// A part of a result.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Part {
@@ -119,6 +122,12 @@ impl Part {
             Self::Audio { data, mime_type } => Some(("audio", mime_type, data)),
             Self::File { data, mime_type, .. } => Some(("file", mime_type, data)),
         }
+    }
+
+    /// Returns a part that is not text as a URL that contains it.
+    pub(crate) fn data_url(&self) -> String {
+        let (_, mime_type, data) = self.media().unwrap_or_default();
+        format!("data:{mime_type};base64,{data}")
     }
 
     /// Returns the text, or a note about what an API cannot show.

@@ -71,10 +71,13 @@ impl Default for Assembly {
 }
 
 impl Assembly {
-    /// Begins a block, after the others if it has no index.
-    pub(crate) fn start(&mut self, index: Option<u64>, json: Value) -> u64 {
+    /// Begins a block, after the others if it has no index. `call` is the name of the tool if this program answers it.
+    pub(crate) fn start(&mut self, index: Option<u64>, json: Value, call: Option<Value>) -> u64 {
         let index = index.unwrap_or_else(|| self.next_index());
         self.blocks.insert(index, Block::new(json));
+        if let Some(name) = call {
+            self.show_call(index, &name);
+        }
         index
     }
 

@@ -55,6 +55,11 @@ impl StopReason {
         matches!(self, Self::ToolCalls | Self::End)
     }
 
+    /// Returns the reason of a reply with an error.
+    pub(crate) fn failed(error: &Value) -> Self {
+        Self::Failed(error["message"].as_str().unwrap_or_default().to_owned())
+    }
+
     /// Returns the reason for the model why no call of the reply ran.
     pub(crate) fn why_no_call_runs(&self) -> Option<&'static str> {
         Some(match self {

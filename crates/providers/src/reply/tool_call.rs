@@ -163,6 +163,12 @@ impl<'r> WrittenCall<'r> {
         Self { id, namespace: None, name, arguments, form: CallForm::Function, caller: None, name_characters: "_-" }
     }
 
+    /// Adds who made the call, if it is a program.
+    pub(crate) fn with_caller(self, json: &'r Value) -> Self {
+        let caller = json.get("caller").filter(|caller| caller.is_object() && caller["type"] != "direct");
+        Self { caller, ..self }
+    }
+
     /// Resolves the name.
     pub(crate) fn resolve(self, id: String, has_id: bool, names: &ExportedNames) -> ToolCall {
         let exported = find_name(names, self.namespace, self.name);

@@ -13,7 +13,7 @@ pub(crate) fn add_call(mut fragment: Value, reply: &mut Assembly) {
     let id = text(&fragment["id"]).map(str::to_owned);
     let body = if function.is_object() { &function } else { &fragment["custom"] };
     let known = known_call(index, id.as_deref(), body, reply);
-    let block = known.unwrap_or_else(|| reply.start(None, json!({})));
+    let block = known.unwrap_or_else(|| reply.start(None, json!({}), None));
     if index.is_some() {
         reply.set_key((index, None), block);
     }

@@ -2,10 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::reply::{Answer, Item, Part, fields};
-
-/// The types of images that a message may contain.
-const IMAGE_TYPES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
+use crate::reply::{Answer, IMAGE_TYPES, Item, Part, fields};
 
 /// Returns a message for each result. A result is text, so its images, sounds and files follow in one message of the
 /// user: the results must be next to each other.
@@ -38,10 +35,9 @@ fn message(answer: &Answer<'_>, media: &mut Vec<Value>) -> Value {
 
 /// Returns a part that is not text in the form of the content of a user, if the API accepts it.
 fn user_content(part: &Part) -> Option<Value> {
-    let url = |mime_type: &str, data: &str| format!("data:{mime_type};base64,{data}");
     match part {
-        Part::Image { data, mime_type } if IMAGE_TYPES.contains(&mime_type.as_str()) => {
-            Some(json!({ "type": "image_url", "image_url": { "url": url(mime_type, data) } }))
+        Part::Image { mime_type, .. } if IMAGE_TYPES.contains(&mime_type.as_str()) => {
+            Some(json!({ "type": "image_url", "image_url": { "url": part.data_url() } }))
         }
         Part::Audio { data, mime_type } => {
             let format = match mime_type.as_str() {
@@ -51,8 +47,8 @@ fn user_content(part: &Part) -> Option<Value> {
             };
             Some(json!({ "type": "input_audio", "input_audio": { "data": data, "format": format } }))
         }
-        Part::File { name, data, mime_type } if mime_type == "application/pdf" => {
-            Some(json!({ "type": "file", "file": { "filename": name, "file_data": url(mime_type, data) } }))
+        Part::File { name, mime_type, .. } if mime_type == "application/pdf" => {
+            Some(json!({ "type": "file", "file": { "filename": name, "file_data": part.data_url() } }))
         }
         _ => None,
     }
