@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use self::escape::{attribute, escaped_json, json, percent_encoded, prose, text};
 use self::fields::{Direction, details, fields, kind};
+use crate::markdown::hints;
 use toolkit::catalog::Catalog;
 use toolkit::tool::Tool;
 use toolkit_schema::inline;
@@ -167,7 +168,7 @@ fn name(tool: &Tool) -> String {
 /// Returns the attributes that the search script reads in addition to the text of the section.
 fn searched(tool: &Tool) -> String {
     let mut attributes = format!(" data-name=\"{}\"", attribute(tool.name()));
-    let kinds: Vec<&str> = badges(tool).into_iter().map(|(words, _)| words).collect();
+    let kinds: Vec<&str> = badges(tool).map(|(words, _)| words).collect();
     for (what, words) in [
         ("ns", tool.id().namespace().unwrap_or_default().to_owned()),
         ("tags", tool.tags().join(" ")),
@@ -234,20 +235,13 @@ fn label(words: &str, query: &str, class: &str) -> String {
 }
 
 /// Returns the hints of a tool with their CSS classes.
-fn badges(tool: &Tool) -> Vec<(&'static str, &'static str)> {
-    let hints = tool.annotations();
-    let hint = |hint: Option<bool>, yes, no| hint.map(|hint| if hint { yes } else { no });
-    let mut badges: Vec<(&str, &str)> = [
-        hint(hints.read_only, ("read-only", "calm"), ("writes", "")),
-        hint(hints.destructive, ("destructive", "careful"), ("not destructive", "")),
-        hint(hints.idempotent, ("idempotent", ""), ("not idempotent", "")),
-        hint(hints.open_world, ("open world", ""), ("closed world", "")),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    badges.extend(tool.deprecated().map(|_| ("deprecated", "careful")));
-    badges
+fn badges(tool: &Tool) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let hints = hints(tool).into_iter().chain(tool.deprecated().map(|_| "deprecated"));
+    hints.map(|words| match words {
+        "read-only" => (words, "calm"),
+        "destructive" | "deprecated" => (words, "careful"),
+        _ => (words, ""),
+    })
 }
 
 fn facts(tool: &Tool) -> String {

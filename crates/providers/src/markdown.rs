@@ -51,7 +51,7 @@ fn section(tool: &Tool, text: &mut String) {
         let _ = writeln!(text, "**{}**\n", one_line(title));
     }
     let _ = writeln!(text, "{}\n", tool.full_description().trim());
-    let mut facts = hints(tool);
+    let mut facts: Vec<String> = hints(tool).into_iter().map(str::to_owned).collect();
     facts.extend((!tool.tags().is_empty()).then(|| format!("tags: {}", tool.tags().join(", "))));
     facts.extend((!tool.requirements().is_empty()).then(|| format!("requires {}", tool.requirements())));
     facts.extend(tool.timeout().map(|limit| format!("timeout: {limit:?}")));
@@ -68,16 +68,16 @@ fn section(tool: &Tool, text: &mut String) {
     }
 }
 
-fn hints(tool: &Tool) -> Vec<String> {
-    let hints = tool.annotations();
-    let labels = [
-        (hints.read_only, "read-only", "not read-only"),
-        (hints.destructive, "destructive", "not destructive"),
-        (hints.idempotent, "idempotent", "not idempotent"),
-        (hints.open_world, "open world", "closed world"),
+/// Returns the hints that a tool states, in words.
+pub(crate) fn hints(tool: &Tool) -> Vec<&'static str> {
+    let stated = tool.annotations();
+    let hints = [
+        (stated.read_only, "read-only", "writes"),
+        (stated.destructive, "destructive", "not destructive"),
+        (stated.idempotent, "idempotent", "not idempotent"),
+        (stated.open_world, "open world", "closed world"),
     ];
-    let labels = labels.into_iter().filter_map(|(hint, yes, no)| hint.map(|hint| if hint { yes } else { no }));
-    labels.map(str::to_owned).collect()
+    hints.into_iter().filter_map(|(hint, yes, no)| hint.map(|hint| if hint { yes } else { no })).collect()
 }
 
 fn arguments(tool: &Tool, text: &mut String) {
