@@ -13,7 +13,7 @@ use toolkit_providers::html::{Page, document};
 /// A tool in the list.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Entry {
+struct ToolEntry {
     name: String,
     id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -30,16 +30,16 @@ struct Entry {
 
 /// The list of the tools that are served now, which is built once.
 #[derive(Debug, Default)]
-pub(crate) struct Entries(Mutex<Option<Built>>);
+pub(crate) struct ToolEntries(Mutex<Option<BuiltEntries>>);
 
 /// A list of tools, and their entries in its order.
 #[derive(Clone, Debug)]
-struct Built {
+struct BuiltEntries {
     listing: Listing,
     entries: Arc<[Box<RawValue>]>,
 }
 
-impl Entries {
+impl ToolEntries {
     /// Returns the tools that a caller may call, as a JSON array.
     pub(crate) fn json(&self, request: &RouteRequest<'_>) -> String {
         let listing = request.server.listing();
@@ -58,14 +58,14 @@ impl Entries {
             return Arc::clone(&built.entries);
         }
         let entries: Arc<[_]> = listing.iter().map(|listed| json(&entry(listed))).collect();
-        *known = Some(Built { listing: listing.clone(), entries: Arc::clone(&entries) });
+        *known = Some(BuiltEntries { listing: listing.clone(), entries: Arc::clone(&entries) });
         entries
     }
 }
 
-fn entry(listed: ListedTool<'_>) -> Entry {
+fn entry(listed: ListedTool<'_>) -> ToolEntry {
     let tool = listed.tool();
-    Entry {
+    ToolEntry {
         name: listed.name().to_owned(),
         id: tool.id().to_string(),
         namespace: tool.id().namespace().map(str::to_owned),
@@ -104,7 +104,7 @@ fn cost(listed: ListedTool<'_>) -> Cost {
 
 /// A tool with everything that the page shows of it.
 #[derive(Debug, Serialize)]
-struct Details<'d> {
+struct ToolDetails<'d> {
     /// The entry of `tools/list`.
     tool: &'d RawValue,
     cost: Cost,
@@ -127,7 +127,7 @@ pub(crate) fn details(listed: ListedTool<'_>) -> Option<String> {
     if examples.is_empty() {
         examples.extend(tool.input().example());
     }
-    let details = Details {
+    let details = ToolDetails {
         tool: serde_json::from_slice(listed.json()).ok()?,
         cost: cost(listed),
         examples,

@@ -10,7 +10,7 @@ use toolkit::dispatch::BoxFuture;
 use toolkit_mcp_server::{Admission, Body, Route, RouteRequest};
 
 use crate::assets::{self, ASSETS, Cache, Version, error, is_own, respond};
-use crate::catalog::{Entries, details, export};
+use crate::catalog::{ToolEntries, details, export};
 use crate::recent::{RecentCalls, Viewer};
 
 const JSON: &str = "application/json";
@@ -53,7 +53,7 @@ pub struct Explorer {
     program: Option<Program>,
     calls: Option<RecentCalls>,
     operator_scope: Option<String>,
-    entries: Entries,
+    entries: ToolEntries,
     version: Version,
 }
 
@@ -72,7 +72,7 @@ impl Explorer {
             program: None,
             calls: None,
             operator_scope: None,
-            entries: Entries::default(),
+            entries: ToolEntries::default(),
             version: Version::new(),
         }
     }

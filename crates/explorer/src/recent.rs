@@ -45,12 +45,12 @@ const MAX_BEHIND: usize = 256;
 /// ```
 #[derive(Clone)]
 pub struct RecentCalls {
-    shared: Arc<Shared>,
+    shared: Arc<SharedCalls>,
 }
 
-struct Shared {
-    calls: Mutex<VecDeque<Arc<Record>>>,
-    changes: broadcast::Sender<Arc<Record>>,
+struct SharedCalls {
+    calls: Mutex<VecDeque<Arc<CallRecord>>>,
+    changes: broadcast::Sender<Arc<CallRecord>>,
     next_id: AtomicU64,
     omits_arguments: AtomicBool,
 }
@@ -59,7 +59,7 @@ impl RecentCalls {
     /// Creates a layer without calls.
     #[must_use]
     pub fn new() -> Self {
-        let shared = Shared {
+        let shared = SharedCalls {
             calls: Mutex::default(),
             changes: broadcast::Sender::new(MAX_BEHIND),
             next_id: AtomicU64::new(1),
@@ -76,7 +76,7 @@ impl RecentCalls {
     }
 
     /// Adds a call, or replaces the record of one that was running.
-    fn put(&self, record: Record) {
+    fn put(&self, record: CallRecord) {
         let record = Arc::new(record);
         let mut calls = self.shared.calls.lock().unwrap_or_else(PoisonError::into_inner);
         match calls.iter_mut().rev().find(|call| call.id == record.id) {
@@ -109,7 +109,7 @@ impl Viewer {
         Viewer::Caller(caller.and_then(identity))
     }
 
-    fn sees(&self, record: &Record) -> bool {
+    fn sees(&self, record: &CallRecord) -> bool {
         match self {
             Viewer::Operator => true,
             Viewer::Caller(identity) => *identity == record.identity,
@@ -138,7 +138,7 @@ const MAX_TRACE: usize = 64;
 
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Record {
+struct CallRecord {
     id: u64,
     /// The id of the tool.
     tool: String,
@@ -161,7 +161,7 @@ struct Record {
     trace: Option<String>,
 }
 
-impl Record {
+impl CallRecord {
     fn new(id: u64, call: &Call, omits_arguments: bool) -> Self {
         let request = call.context().get::<Request>();
         let caller = request.and_then(Request::caller);
@@ -253,7 +253,7 @@ where
     fn call(&mut self, call: Call) -> Self::Future {
         let (calls, inner) = (self.calls.clone(), self.inner.clone());
         Box::pin(async move {
-            let mut running = Running::new(calls, &call);
+            let mut running = RunningRecord::new(calls, &call);
             let outcome = inner.oneshot(call).await.map_err(ToolError::internal);
             match &outcome {
                 Ok(result) => running.end("ok", result.json().map_or(0, |json| json.len())),
@@ -265,17 +265,17 @@ where
 }
 
 /// A call that runs. Dropping it records that it was cancelled.
-struct Running {
+struct RunningRecord {
     calls: RecentCalls,
     started: Instant,
     /// `None` after the end.
-    record: Option<Record>,
+    record: Option<CallRecord>,
 }
 
-impl Running {
+impl RunningRecord {
     fn new(calls: RecentCalls, call: &Call) -> Self {
         let id = calls.shared.next_id.fetch_add(1, Ordering::Relaxed);
-        let record = Record::new(id, call, calls.shared.omits_arguments.load(Ordering::Relaxed));
+        let record = CallRecord::new(id, call, calls.shared.omits_arguments.load(Ordering::Relaxed));
         calls.put(record.clone());
         Self { calls, started: Instant::now(), record: Some(record) }
     }
@@ -287,7 +287,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningRecord {
     fn drop(&mut self) {
         self.end(ErrorKind::Cancelled.name(), 0);
     }
@@ -296,10 +296,10 @@ impl Drop for Running {
 /// The time without events after which a comment is sent, so that proxies keep the connection open.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
-struct State {
+struct EventsState {
     /// Calls that are known already.
-    known: VecDeque<Arc<Record>>,
-    changes: broadcast::Receiver<Arc<Record>>,
+    known: VecDeque<Arc<CallRecord>>,
+    changes: broadcast::Receiver<Arc<CallRecord>>,
     viewer: Viewer,
     has_begun: bool,
 }
@@ -309,7 +309,8 @@ impl RecentCalls {
     /// reader that falls behind is disconnected; it gets the kept calls when it connects again.
     pub(crate) fn events(&self, viewer: Viewer) -> impl Stream<Item = Bytes> + Send + use<> {
         let calls = self.shared.calls.lock().unwrap_or_else(PoisonError::into_inner);
-        let state = State { known: calls.clone(), changes: self.shared.changes.subscribe(), viewer, has_begun: false };
+        let state =
+            EventsState { known: calls.clone(), changes: self.shared.changes.subscribe(), viewer, has_begun: false };
         drop(calls);
         unfold(state, async |mut state| {
             // Flushes the head of the response, so that the page sees that it is connected.
@@ -333,7 +334,7 @@ impl RecentCalls {
     }
 }
 
-fn event(record: &Record) -> Bytes {
+fn event(record: &CallRecord) -> Bytes {
     let mut event = b"event: call\ndata: ".to_vec();
     serde_json::to_writer(&mut event, record).expect("a record is serializable, and writing to a vector cannot fail");
     event.extend_from_slice(b"\n\n");
