@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use crate::openai::chat::{Rules, add_call, complete_calls, read_message};
 use crate::reply::{
-    Api, Assembled, Assembly, Format, InvalidReply, Item, Parsed, ReplyEvent, StopReason, append, field_mut, keep_stop,
-    merge, object, push, stated,
+    Api, Assembled, Assembly, Format, InvalidReply, Parsed, ReplyEvent, ResultItem, StopReason, append, field_mut,
+    keep_stop, merge, object, push, stated,
 };
 use toolkit::catalog::ExportedNames;
 
@@ -133,8 +133,8 @@ impl Format for Chat {
         Ok(parsed.with_metadata(body, "message"))
     }
 
-    fn write(&self, items: &[Item<'_>]) -> Vec<Value> {
-        Item::write_each(
+    fn write(&self, items: &[ResultItem<'_>]) -> Vec<Value> {
+        ResultItem::write_each(
             items,
             |answer| json!({ "role": "tool", "tool_call_id": answer.call.id, "content": answer.to_text() }),
         )

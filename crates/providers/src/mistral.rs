@@ -8,7 +8,7 @@ mod conversations;
 use serde_json::{Value, json};
 
 use crate::openai::chat::{Rules, add_chunk, assemble_completion, read_completion};
-use crate::reply::{Answer, Api, Assembled, Assembly, Format, InvalidReply, Item, Parsed};
+use crate::reply::{Api, Assembled, Assembly, CallResult, Format, InvalidReply, Parsed, ResultItem};
 use toolkit::catalog::ExportedNames;
 
 /// `POST /v1/chat/completions` of Mistral.
@@ -103,8 +103,8 @@ impl Format for Chat {
         read_completion(NAME, reply, Rules { accepts_id: is_valid_id, accepts_objects: true }, names)
     }
 
-    fn write(&self, items: &[Item<'_>]) -> Vec<Value> {
-        Item::write_each(items, message)
+    fn write(&self, items: &[ResultItem<'_>]) -> Vec<Value> {
+        ResultItem::write_each(items, message)
     }
 }
 
@@ -113,7 +113,7 @@ fn is_valid_id(id: &str) -> bool {
 }
 
 /// No message of the user may follow a result, so media become notes.
-fn message(answer: &Answer<'_>) -> Value {
+fn message(answer: &CallResult<'_>) -> Value {
     json!({
         "role": "tool",
         "tool_call_id": answer.call.id,

@@ -7,7 +7,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::reply::{
-    Answer, Api, Assembled, Assembly, CallArguments, Format, Framing, InvalidReply, Item, Parsed, ReplyEvent,
+    Api, Assembled, Assembly, CallArguments, CallResult, Format, Framing, InvalidReply, Parsed, ReplyEvent, ResultItem,
     StopReason, ToolCall, WrittenCall, append, field_mut, keep_stop, object, stated,
 };
 use toolkit::catalog::ExportedNames;
@@ -107,8 +107,8 @@ impl Format for Chat {
         Ok(parsed.with_metadata(body, "message"))
     }
 
-    fn write(&self, items: &[Item<'_>]) -> Vec<Value> {
-        Item::write_each(items, result)
+    fn write(&self, items: &[ResultItem<'_>]) -> Vec<Value> {
+        ResultItem::write_each(items, result)
     }
 }
 
@@ -164,7 +164,7 @@ fn stop_of(reason: &str) -> StopReason {
     }
 }
 
-fn result(answer: &Answer<'_>) -> Value {
+fn result(answer: &CallResult<'_>) -> Value {
     let mut message = json!({ "role": "tool", "tool_name": answer.call.sent_name, "content": answer.to_text() });
     if answer.call.has_id {
         message["tool_call_id"] = answer.call.id.as_str().into();

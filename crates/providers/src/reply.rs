@@ -84,7 +84,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use toolkit::catalog::ExportedNames;
 
-pub(crate) use self::answer::{Answer, IMAGE_TYPES, Item, Part, flagged};
+pub(crate) use self::answer::{CallResult, IMAGE_TYPES, ResultItem, ResultPart, flagged};
 pub use self::api::{Api, InvalidReply, ReplyEvent};
 pub(crate) use self::assembly::{Assembly, Block, add_part, append, field_mut, merge, push};
 pub use self::body::ReplyBody;
@@ -92,7 +92,7 @@ pub(crate) use self::format::{Assembled, Format, fields, object};
 pub(crate) use self::framing::Framing;
 pub use self::options::{CallInfo, RunOptions};
 pub use self::parsed::ProviderCall;
-pub(crate) use self::parsed::{Parsed, Slot};
+pub(crate) use self::parsed::{Parsed, ResultSlot};
 pub use self::results::{ResultLimits, ToolResults, Turn, Unanswered};
 #[cfg(feature = "async")]
 pub use self::running::Running;
@@ -182,7 +182,7 @@ impl Reply {
         &self.parsed.metadata
     }
 
-    fn slots(&self) -> &[Slot] {
+    fn slots(&self) -> &[ResultSlot] {
         &self.parsed.slots
     }
 

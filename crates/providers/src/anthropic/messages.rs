@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 
 use crate::reply::{
-    Answer, Assembled, Assembly, CallArguments, Format, IMAGE_TYPES, InvalidReply, Item, Parsed, Part, ReplyEvent,
-    StopReason, ToolCall, WrittenCall, fields, keep_stop, merge, object, push, stated,
+    Assembled, Assembly, CallArguments, CallResult, Format, IMAGE_TYPES, InvalidReply, Parsed, ReplyEvent, ResultItem,
+    ResultPart, StopReason, ToolCall, WrittenCall, fields, keep_stop, merge, object, push, stated,
 };
 use toolkit::catalog::ExportedNames;
 
@@ -80,8 +80,8 @@ impl Format for Messages {
         Ok(parsed.with_metadata(body, "content"))
     }
 
-    fn write(&self, items: &[Item<'_>]) -> Vec<Value> {
-        vec![fields([("role", "user".into()), ("content", Item::write_each(items, result).into())])]
+    fn write(&self, items: &[ResultItem<'_>]) -> Vec<Value> {
+        vec![fields([("role", "user".into()), ("content", ResultItem::write_each(items, result).into())])]
     }
 }
 
@@ -160,7 +160,7 @@ fn stop_of(reason: &str) -> StopReason {
     }
 }
 
-fn result(answer: &Answer<'_>) -> Value {
+fn result(answer: &CallResult<'_>) -> Value {
     let mut result = Map::new();
     result.insert("type".to_owned(), "tool_result".into());
     result.insert("tool_use_id".to_owned(), answer.call.id.as_str().into());
@@ -183,16 +183,16 @@ fn result(answer: &Answer<'_>) -> Value {
     result.into()
 }
 
-fn block(part: &Part, only_text: bool) -> Option<Value> {
+fn block(part: &ResultPart, only_text: bool) -> Option<Value> {
     let base64 = |kind: &str, mime_type: &str, data: &str| {
         let source = [("type", "base64".into()), ("media_type", mime_type.into()), ("data", data.into())];
         fields([("type", kind.into()), ("source", fields(source))])
     };
     match part {
-        Part::Image { data, mime_type } if !only_text && IMAGE_TYPES.contains(&mime_type.as_str()) => {
+        ResultPart::Image { data, mime_type } if !only_text && IMAGE_TYPES.contains(&mime_type.as_str()) => {
             Some(base64("image", mime_type, data))
         }
-        Part::File { data, mime_type, .. } if !only_text && mime_type == "application/pdf" => {
+        ResultPart::File { data, mime_type, .. } if !only_text && mime_type == "application/pdf" => {
             Some(base64("document", mime_type, data))
         }
         other => {

@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::results::tool_result;
 use super::stream::{add_event, assemble_message};
 use crate::reply::{
-    Assembled, Assembly, CallArguments, Format, Framing, InvalidReply, Item, Parsed, StopReason, ToolCall, WrittenCall,
-    fields, object, stated,
+    Assembled, Assembly, CallArguments, Format, Framing, InvalidReply, Parsed, ResultItem, StopReason, ToolCall,
+    WrittenCall, fields, object, stated,
 };
 use toolkit::catalog::ExportedNames;
 
@@ -61,8 +61,8 @@ impl Format for Converse {
         Ok(parsed)
     }
 
-    fn write(&self, items: &[Item<'_>]) -> Vec<Value> {
-        let blocks = Item::write_each(items, |answer| fields([("toolResult", tool_result(answer))]));
+    fn write(&self, items: &[ResultItem<'_>]) -> Vec<Value> {
+        let blocks = ResultItem::write_each(items, |answer| fields([("toolResult", tool_result(answer))]));
         vec![fields([("role", "user".into()), ("content", blocks.into())])]
     }
 }

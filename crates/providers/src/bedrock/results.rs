@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::reply::{Answer, Part, fields};
+use crate::reply::{CallResult, ResultPart, fields};
 use toolkit_runtime::media_type;
 
 /// The formats of images by their media types.
@@ -25,7 +25,7 @@ const DOCUMENT_FORMATS: [(&str, &str); 9] = [
 /// The maximum number of characters of the name of a document, which may have 200 with the id of its call.
 const MAX_NAME: usize = 100;
 
-pub(super) fn tool_result(answer: &Answer<'_>) -> Value {
+pub(super) fn tool_result(answer: &CallResult<'_>) -> Value {
     let id = &answer.call.id;
     let blocks = answer.parts.iter().enumerate();
     let mut content: Vec<Value> = blocks.filter_map(|(position, part)| block(part, id, position)).collect();
@@ -37,18 +37,19 @@ pub(super) fn tool_result(answer: &Answer<'_>) -> Value {
     fields([("toolUseId", id.as_str().into()), ("content", content.into()), ("status", status.into())])
 }
 
-fn block(part: &Part, id: &str, position: usize) -> Option<Value> {
+fn block(part: &ResultPart, id: &str, position: usize) -> Option<Value> {
     match part {
-        Part::Json(json) if json.trim_ascii_start().starts_with('{') => match serde_json::from_str::<Value>(json) {
+        ResultPart::Json(json) if json.trim_ascii_start().starts_with('{') => match serde_json::from_str::<Value>(json)
+        {
             Ok(object) => return Some(fields([("json", object)])),
             Err(_) => return Some(json!({ "text": json })),
         },
-        Part::Image { data, mime_type } => {
+        ResultPart::Image { data, mime_type } => {
             if let Some(format) = format(&IMAGE_FORMATS, mime_type) {
                 return Some(json!({ "image": { "format": format, "source": { "bytes": data } } }));
             }
         }
-        Part::File { name, data, mime_type } => {
+        ResultPart::File { name, data, mime_type } => {
             if let Some(format) = format(&DOCUMENT_FORMATS, mime_type) {
                 let name = document_name(name, id, position);
                 return Some(json!({ "document": { "format": format, "name": name, "source": { "bytes": data } } }));

@@ -4,8 +4,8 @@ use serde_json::{Map, Value, json};
 
 use super::stream::{add_chunk, assemble_response, is_empty_text};
 use crate::reply::{
-    Answer, Assembled, Assembly, CallArguments, Format, InvalidReply, Item, Parsed, Part, StopReason, ToolCall,
-    WrittenCall, fields, object, stated,
+    Assembled, Assembly, CallArguments, CallResult, Format, InvalidReply, Parsed, ResultItem, ResultPart, StopReason,
+    ToolCall, WrittenCall, fields, object, stated,
 };
 use toolkit::catalog::ExportedNames;
 
@@ -65,8 +65,8 @@ impl Format for GenerateContent {
         Ok(parsed)
     }
 
-    fn write(&self, items: &[Item<'_>]) -> Vec<Value> {
-        let parts = Item::write_each(items, |answer| fields([("functionResponse", function_response(answer))]));
+    fn write(&self, items: &[ResultItem<'_>]) -> Vec<Value> {
+        let parts = ResultItem::write_each(items, |answer| fields([("functionResponse", function_response(answer))]));
         vec![fields([("role", "user".into()), ("parts", parts.into())])]
     }
 }
@@ -195,8 +195,8 @@ pub(super) fn take(json: &mut Value, field: Field) -> Option<Value> {
 /// The types of media that a function response may contain.
 const MEDIA_TYPES: [&str; 5] = ["image/png", "image/jpeg", "image/webp", "application/pdf", "text/plain"];
 
-fn function_response(answer: &Answer<'_>) -> Value {
-    let (media, texts): (Vec<&Part>, Vec<&Part>) = answer.parts.iter().partition(|part| is_supported(part));
+fn function_response(answer: &CallResult<'_>) -> Value {
+    let (media, texts): (Vec<&ResultPart>, Vec<&ResultPart>) = answer.parts.iter().partition(|part| is_supported(part));
     let mut response = Map::new();
     // Without ids, calls and results correspond by name and order, and a result with another id is rejected.
     if answer.call.has_id {
@@ -213,19 +213,19 @@ fn function_response(answer: &Answer<'_>) -> Value {
 }
 
 /// Returns the structured result, or else the text.
-fn output(texts: &[&Part], is_error: bool) -> Value {
+fn output(texts: &[&ResultPart], is_error: bool) -> Value {
     match texts {
         [] if !is_error => json!({}),
-        [Part::Json(json)] if !is_error => serde_json::from_str(json).unwrap_or_else(|_| json.as_str().into()),
+        [ResultPart::Json(json)] if !is_error => serde_json::from_str(json).unwrap_or_else(|_| json.as_str().into()),
         texts => texts.iter().map(|part| part.to_text()).collect::<Vec<_>>().join("\n").into(),
     }
 }
 
-fn is_supported(part: &Part) -> bool {
+fn is_supported(part: &ResultPart) -> bool {
     part.media().is_some_and(|(_, mime_type, _)| MEDIA_TYPES.contains(&mime_type))
 }
 
-fn inline_data(part: &Part) -> Option<Value> {
+fn inline_data(part: &ResultPart) -> Option<Value> {
     let (_, mime_type, data) = part.media()?;
     Some(json!({ "inlineData": { "mimeType": mime_type, "data": data } }))
 }

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::reply::{
-    Answer, Assembled, Assembly, CallArguments, Format, IMAGE_TYPES, InvalidReply, Item, Parsed, Part, ReplyEvent,
-    StopReason, WrittenCall, add_part, fields, flagged, merge, object, push, stated,
+    Assembled, Assembly, CallArguments, CallResult, Format, IMAGE_TYPES, InvalidReply, Parsed, ReplyEvent, ResultItem,
+    ResultPart, StopReason, WrittenCall, add_part, fields, flagged, merge, object, push, stated,
 };
 use toolkit::catalog::ExportedNames;
 
@@ -89,8 +89,8 @@ impl Format for Interactions {
         Ok(parsed.with_metadata(body, "steps"))
     }
 
-    fn write(&self, items: &[Item<'_>]) -> Vec<Value> {
-        Item::write_each(items, step)
+    fn write(&self, items: &[ResultItem<'_>]) -> Vec<Value> {
+        ResultItem::write_each(items, step)
     }
 }
 
@@ -144,7 +144,7 @@ fn stop_of(status: &str) -> StopReason {
     }
 }
 
-fn step(answer: &Answer<'_>) -> Value {
+fn step(answer: &CallResult<'_>) -> Value {
     let mut step = fields([
         ("type", "function_result".into()),
         ("call_id", answer.call.id.as_str().into()),
@@ -158,25 +158,25 @@ fn step(answer: &Answer<'_>) -> Value {
 }
 
 /// Returns an object, a text, or a list of contents if there are media.
-fn result(answer: &Answer<'_>) -> Value {
-    let text = |part: &Part| json!({ "type": "text", "text": part.to_text() });
+fn result(answer: &CallResult<'_>) -> Value {
+    let text = |part: &ResultPart| json!({ "type": "text", "text": part.to_text() });
     match &answer.parts[..] {
-        [Part::Json(json)] if json.starts_with('{') => {
+        [ResultPart::Json(json)] if json.starts_with('{') => {
             serde_json::from_str(json).unwrap_or_else(|_| json.as_str().into())
         }
         parts if parts.iter().any(|part| media(part).is_some()) => {
-            let is_blank = |part: &Part| part.to_text().trim().is_empty();
+            let is_blank = |part: &ResultPart| part.to_text().trim().is_empty();
             let parts = parts.iter().filter(|part| !is_blank(part));
             parts.map(|part| media(part).unwrap_or_else(|| text(part))).collect()
         }
         parts => {
-            let texts: Vec<String> = parts.iter().map(Part::to_text).collect();
+            let texts: Vec<String> = parts.iter().map(ResultPart::to_text).collect();
             flagged(false, texts.join("\n")).into()
         }
     }
 }
 
-fn media(part: &Part) -> Option<Value> {
+fn media(part: &ResultPart) -> Option<Value> {
     let (kind, mime_type, data) = part.media()?;
     let kind = match kind {
         "image" if IMAGE_TYPES.contains(&mime_type) => "image",

@@ -9,7 +9,7 @@ const MAX_DEPTH: usize = 100;
 
 /// A key or an index of a path.
 #[derive(Debug, PartialEq)]
-enum Step {
+enum PathStep {
     Key(String),
     Index(usize),
 }
@@ -42,14 +42,14 @@ fn value(piece: &Value) -> Option<Value> {
 }
 
 /// Parses a path such as `$.a.b[0]['c d']`.
-fn steps(path: &str) -> Option<Vec<Step>> {
+fn steps(path: &str) -> Option<Vec<PathStep>> {
     let mut rest = path.strip_prefix('$')?;
     let mut steps = Vec::new();
     while !rest.is_empty() && steps.len() < MAX_DEPTH {
         let (step, after) = match rest.strip_prefix('.') {
             Some(name) => {
                 let (name, after) = name.split_at(name.find(['.', '[']).unwrap_or(name.len()));
-                ((!name.is_empty()).then(|| Step::Key(name.to_owned()))?, after)
+                ((!name.is_empty()).then(|| PathStep::Key(name.to_owned()))?, after)
             }
             None => bracket(rest.strip_prefix('[')?)?,
         };
@@ -60,10 +60,10 @@ fn steps(path: &str) -> Option<Vec<Step>> {
 }
 
 /// Parses what follows a `[`, and returns the rest.
-fn bracket(text: &str) -> Option<(Step, &str)> {
+fn bracket(text: &str) -> Option<(PathStep, &str)> {
     let Some(quote) = text.chars().next().filter(|c| matches!(c, '"' | '\'')) else {
         let (index, after) = text.split_once(']')?;
-        return Some((Step::Index(index.parse().ok()?), after));
+        return Some((PathStep::Index(index.parse().ok()?), after));
     };
     // The name, as a JSON string.
     let mut json = String::from('"');
@@ -82,22 +82,22 @@ fn bracket(text: &str) -> Option<(Step, &str)> {
     json.push('"');
     let (bracket, end) = chars.next().map(|(position, c)| (c, position + 1))?;
     let key = serde_json::from_str(&json).ok().filter(|_| bracket == ']')?;
-    Some((Step::Key(key), &text[end..]))
+    Some((PathStep::Key(key), &text[end..]))
 }
 
 /// Returns the place of a path, which is created if there is none.
-fn place<'v>(args: &'v mut Map<String, Value>, steps: &[Step], skips_left: &mut usize) -> Option<&'v mut Value> {
-    let (Step::Key(first), steps) = steps.split_first()? else { return None };
+fn place<'v>(args: &'v mut Map<String, Value>, steps: &[PathStep], skips_left: &mut usize) -> Option<&'v mut Value> {
+    let (PathStep::Key(first), steps) = steps.split_first()? else { return None };
     let mut place = args.entry(first.as_str()).or_insert(Value::Null);
     for step in steps {
         place = match step {
-            Step::Key(key) => {
+            PathStep::Key(key) => {
                 if !place.is_object() {
                     *place = Value::Object(Map::new());
                 }
                 place.as_object_mut()?.entry(key.as_str()).or_insert(Value::Null)
             }
-            Step::Index(index) => {
+            PathStep::Index(index) => {
                 if !place.is_array() {
                     *place = Value::Array(Vec::new());
                 }
@@ -117,12 +117,12 @@ fn place<'v>(args: &'v mut Map<String, Value>, steps: &[Step], skips_left: &mut 
 mod tests {
     use serde_json::{Map, Value, json};
 
-    use super::{Step, add_piece, steps};
+    use super::{PathStep, add_piece, steps};
 
     #[test]
     fn a_path_has_names_indexes_and_quoted_names() {
-        let key = |key: &str| Step::Key(key.to_owned());
-        assert_eq!(steps("$.a.b[12].c"), Some(vec![key("a"), key("b"), Step::Index(12), key("c")]));
+        let key = |key: &str| PathStep::Key(key.to_owned());
+        assert_eq!(steps("$.a.b[12].c"), Some(vec![key("a"), key("b"), PathStep::Index(12), key("c")]));
         assert_eq!(steps(r#"$['a.b']["c]"]['d\'"\u00e4']"#), Some(vec![key("a.b"), key("c]"), key("d'\"ä")]));
         for invalid in ["a", "$a", "$..a", "$.a[", "$.a[-1]", "$.a[*]", "$['a'", "$['a'x", "$['", "$.a[1e3]"] {
             assert_eq!(steps(invalid), None, "{invalid}");

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::openai::chat::{add_content, read_part, show_content};
 use crate::reply::{
-    Assembled, Assembly, CallArguments, Format, InvalidReply, Item, Parsed, StopReason, WrittenCall, merge,
+    Assembled, Assembly, CallArguments, Format, InvalidReply, Parsed, ResultItem, StopReason, WrittenCall, merge,
 };
 use toolkit::catalog::ExportedNames;
 
@@ -67,8 +67,8 @@ impl Format for Conversations {
         Ok(parsed.with_metadata(body, "outputs"))
     }
 
-    fn write(&self, items: &[Item<'_>]) -> Vec<Value> {
-        Item::write_each(items, |answer| {
+    fn write(&self, items: &[ResultItem<'_>]) -> Vec<Value> {
+        ResultItem::write_each(items, |answer| {
             json!({
                 "object": "entry",
                 "type": "function.result",

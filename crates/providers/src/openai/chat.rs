@@ -16,7 +16,7 @@ pub(crate) use self::calls::{add_call, complete_calls};
 pub(crate) use self::message::{read_message, read_part};
 use self::results::messages;
 pub(crate) use self::stream::{add_chunk, add_content, assemble_completion, show_content};
-use crate::reply::{Assembled, Assembly, Format, InvalidReply, Item, Parsed, StopReason, stated};
+use crate::reply::{Assembled, Assembly, Format, InvalidReply, Parsed, ResultItem, StopReason, stated};
 use toolkit::catalog::ExportedNames;
 
 /// The format of Chat Completions.
@@ -47,7 +47,7 @@ impl Format for ChatCompletions {
         read_completion(NAME, reply, Rules { accepts_id: |_| true, accepts_objects: false }, names)
     }
 
-    fn write(&self, items: &[Item<'_>]) -> Vec<Value> {
+    fn write(&self, items: &[ResultItem<'_>]) -> Vec<Value> {
         messages(items)
     }
 }

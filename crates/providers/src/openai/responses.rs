@@ -6,8 +6,9 @@ use serde_json::{Map, Value, json};
 
 use super::wrapper::push;
 use crate::reply::{
-    Answer, Assembled, Assembly, CallArguments, CallForm, Format, IMAGE_TYPES, InvalidReply, Item, Parsed, Part,
-    ReplyEvent, StopReason, ToolCall, WrittenCall, add_part, fields, find_name, flagged, merge, object, stated,
+    Assembled, Assembly, CallArguments, CallForm, CallResult, Format, IMAGE_TYPES, InvalidReply, Parsed, ReplyEvent,
+    ResultItem, ResultPart, StopReason, ToolCall, WrittenCall, add_part, fields, find_name, flagged, merge, object,
+    stated,
 };
 use toolkit::catalog::ExportedNames;
 
@@ -105,8 +106,8 @@ impl Format for Responses {
         Ok(parsed.with_metadata(body, "output"))
     }
 
-    fn write(&self, items: &[Item<'_>]) -> Vec<Value> {
-        Item::write_each(items, result)
+    fn write(&self, items: &[ResultItem<'_>]) -> Vec<Value> {
+        ResultItem::write_each(items, result)
     }
 }
 
@@ -216,7 +217,7 @@ fn stop_reason(body: &Value, refusal: Option<String>, is_cut: bool, is_complete:
     }
 }
 
-fn result(answer: &Answer<'_>) -> Value {
+fn result(answer: &CallResult<'_>) -> Value {
     let mut result = Map::new();
     let kind = if answer.call.form == CallForm::Custom { "custom_tool_call_output" } else { "function_call_output" };
     result.insert("type".to_owned(), kind.into());
@@ -233,17 +234,17 @@ fn result(answer: &Answer<'_>) -> Value {
     result.into()
 }
 
-fn content(part: &Part, is_error: bool) -> Value {
+fn content(part: &ResultPart, is_error: bool) -> Value {
     media(part).unwrap_or_else(|| json!({ "type": "input_text", "text": flagged(is_error, part.to_text()) }))
 }
 
 /// Returns a part that is not text, if the API accepts it.
-fn media(part: &Part) -> Option<Value> {
+fn media(part: &ResultPart) -> Option<Value> {
     match part {
-        Part::Image { mime_type, .. } if IMAGE_TYPES.contains(&mime_type.as_str()) => {
+        ResultPart::Image { mime_type, .. } if IMAGE_TYPES.contains(&mime_type.as_str()) => {
             Some(fields([("type", "input_image".into()), ("image_url", part.data_url().into())]))
         }
-        Part::File { name, mime_type, .. } if mime_type == "application/pdf" => Some(fields([
+        ResultPart::File { name, mime_type, .. } if mime_type == "application/pdf" => Some(fields([
             ("type", "input_file".into()),
             ("filename", name.as_str().into()),
             ("file_data", part.data_url().into()),

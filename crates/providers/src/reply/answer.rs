@@ -8,18 +8,18 @@ use toolkit::{Content, RunResult, ToolError};
 
 /// A result that is ready to be written.
 #[derive(Debug)]
-pub(crate) enum Item<'r> {
+pub(crate) enum ResultItem<'r> {
     /// The result of a call.
-    Answer(Answer<'r>),
+    CallResult(CallResult<'r>),
     /// A result that the host wrote.
     Written(&'r Value),
 }
 
-impl Item<'_> {
+impl ResultItem<'_> {
     /// Writes each result with `write`, except those that the host wrote.
-    pub(crate) fn write_each(items: &[Self], mut write: impl FnMut(&Answer<'_>) -> Value) -> Vec<Value> {
+    pub(crate) fn write_each(items: &[Self], mut write: impl FnMut(&CallResult<'_>) -> Value) -> Vec<Value> {
         let written = items.iter().map(|item| match item {
-            Self::Answer(answer) => write(answer),
+            Self::CallResult(answer) => write(answer),
             Self::Written(result) => (*result).clone(),
         });
         written.collect()
@@ -28,9 +28,9 @@ impl Item<'_> {
 
 /// The result of one call.
 #[derive(Debug)]
-pub(crate) struct Answer<'r> {
+pub(crate) struct CallResult<'r> {
     pub(crate) call: &'r ToolCall,
-    pub(crate) parts: Vec<Part>,
+    pub(crate) parts: Vec<ResultPart>,
     pub(crate) is_error: bool,
 }
 
@@ -39,7 +39,7 @@ pub(crate) const IMAGE_TYPES: [&str; 4] = ["image/jpeg", "image/png", "image/gif
 
 /// A part of a result.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Part {
+pub(crate) enum ResultPart {
     Text(String),
     /// The structured result, as JSON text.
     Json(String),
@@ -61,7 +61,7 @@ pub(crate) enum Part {
     },
 }
 
-impl Part {
+impl ResultPart {
     /// Returns the parts of the outcome of a call, and true if it is an error.
     pub(crate) fn of(outcome: &Result<RunResult, ToolError>) -> (Vec<Self>, bool) {
         match outcome {
@@ -143,13 +143,13 @@ impl Part {
     }
 }
 
-impl Answer<'_> {
+impl CallResult<'_> {
     /// Returns all parts as one text, with a note for each that is not text. An error begins with `error: `, for APIs
     /// without a flag.
     pub(crate) fn to_text(&self) -> String {
         let text = match &self.parts[..] {
             [part] => part.to_text(),
-            parts => parts.iter().map(Part::to_text).collect::<Vec<String>>().join("\n"),
+            parts => parts.iter().map(ResultPart::to_text).collect::<Vec<String>>().join("\n"),
         };
         flagged(self.is_error, text)
     }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
-use super::answer::Item;
+use super::answer::ResultItem;
 use super::api::InvalidReply;
 use super::assembly::Assembly;
 use super::framing::Framing;
@@ -35,7 +35,7 @@ pub(crate) trait Format: fmt::Debug + Sync {
     fn read(&self, reply: Assembled, names: &ExportedNames) -> Result<Parsed, InvalidReply>;
 
     /// Writes the messages that contain the results.
-    fn write(&self, items: &[Item<'_>]) -> Vec<Value>;
+    fn write(&self, items: &[ResultItem<'_>]) -> Vec<Value>;
 }
 
 /// A complete reply.

@@ -17,7 +17,7 @@ pub(crate) struct Parsed {
     pub(crate) reasoning: String,
     pub(crate) calls: Vec<ToolCall>,
     /// The results that the next request needs, in order.
-    pub(crate) slots: Vec<Slot>,
+    pub(crate) slots: Vec<ResultSlot>,
     pub(crate) provider_calls: Vec<ProviderCall>,
     /// True if the arguments of a call end early, wherever the call is: then no call runs.
     pub(crate) has_cut_call: bool,
@@ -33,7 +33,7 @@ pub(crate) struct Parsed {
 
 /// A place for a result.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Slot {
+pub(crate) enum ResultSlot {
     /// The result of a call.
     Call(usize),
     /// The results of calls that the model wrapped in one.
@@ -92,7 +92,7 @@ impl Parsed {
     /// Adds a call and returns its id, which is new if the call has none or that of another call.
     pub(crate) fn push(&mut self, call: WrittenCall<'_>, names: &ExportedNames) -> &ToolCall {
         let call = self.resolve(call, names);
-        self.slots.push(Slot::Call(self.calls.len()));
+        self.slots.push(ResultSlot::Call(self.calls.len()));
         self.calls.push(call);
         &self.calls[self.calls.len() - 1]
     }
@@ -110,10 +110,10 @@ impl Parsed {
             let call = self.resolve(call, names);
             self.calls.push(call);
         }
-        let batch = Slot::Batch(Box::new(wrapper), start..self.calls.len());
+        let batch = ResultSlot::Batch(Box::new(wrapper), start..self.calls.len());
         self.slots.push(batch);
         match self.slots.last() {
-            Some(Slot::Batch(wrapper, _)) => wrapper,
+            Some(ResultSlot::Batch(wrapper, _)) => wrapper,
             _ => &self.calls[start],
         }
     }
@@ -121,7 +121,7 @@ impl Parsed {
     /// Adds a call of a tool of the provider.
     pub(crate) fn push_provider_call(&mut self, kind: &str, id: Option<&str>, needs_result: bool) {
         if needs_result {
-            self.slots.push(Slot::Host(self.provider_calls.len()));
+            self.slots.push(ResultSlot::Host(self.provider_calls.len()));
         }
         let id = id.map(str::to_owned);
         self.provider_calls.push(ProviderCall { kind: kind.to_owned(), id, needs_result });

@@ -9,8 +9,8 @@ use rmcp::model::CallToolResult;
 use serde_json::Value;
 
 use super::Reply;
-use super::answer::{Answer, Item, Part};
-use super::parsed::Slot;
+use super::answer::{CallResult, ResultItem, ResultPart};
+use super::parsed::ResultSlot;
 use super::tool_call::ToolCall;
 use super::truncate::{share, truncate_json, truncate_text};
 use toolkit::mcp::{Revision, write_error, write_result};
@@ -111,11 +111,11 @@ impl ToolResults {
         place.map(|place| self.by_host.insert(place, json)).is_some()
     }
 
-    fn id_of<'s>(&'s self, slot: &'s Slot) -> Option<&'s str> {
+    fn id_of<'s>(&'s self, slot: &'s ResultSlot) -> Option<&'s str> {
         match slot {
-            Slot::Call(idx) => Some(&self.reply.calls()[*idx].id),
-            Slot::Batch(wrapper, _) => Some(&wrapper.id),
-            Slot::Host(idx) => self.reply.provider_calls()[*idx].id.as_deref(),
+            ResultSlot::Call(idx) => Some(&self.reply.calls()[*idx].id),
+            ResultSlot::Batch(wrapper, _) => Some(&wrapper.id),
+            ResultSlot::Host(idx) => self.reply.provider_calls()[*idx].id.as_deref(),
         }
     }
 
@@ -135,24 +135,24 @@ impl ToolResults {
     ///
     /// Returns the error of [`ToolResults::messages`].
     pub fn messages_within(&self, limits: &ResultLimits) -> Result<Vec<Value>, Unanswered> {
-        let mut parts: Vec<(Vec<Part>, bool)> = self.outcomes.iter().map(Part::of).collect();
+        let mut parts: Vec<(Vec<ResultPart>, bool)> = self.outcomes.iter().map(ResultPart::of).collect();
         bound(&mut parts, limits);
         let mut items = Vec::with_capacity(self.reply.slots().len());
         for (place, slot) in self.reply.slots().iter().enumerate() {
             if let Some(written) = self.by_host.get(&place) {
-                items.push(Item::Written(written));
+                items.push(ResultItem::Written(written));
                 continue;
             }
             items.push(match slot {
-                Slot::Call(idx) => {
+                ResultSlot::Call(idx) => {
                     let (parts, is_error) = std::mem::take(&mut parts[*idx]);
-                    Item::Answer(Answer { call: &self.reply.calls()[*idx], parts, is_error })
+                    ResultItem::CallResult(CallResult { call: &self.reply.calls()[*idx], parts, is_error })
                 }
-                Slot::Batch(wrapper, range) => {
+                ResultSlot::Batch(wrapper, range) => {
                     let parts = vec![self.batch(range, &parts)];
-                    Item::Answer(Answer { call: wrapper, parts, is_error: false })
+                    ResultItem::CallResult(CallResult { call: wrapper, parts, is_error: false })
                 }
-                Slot::Host(idx) => {
+                ResultSlot::Host(idx) => {
                     let call = &self.reply.provider_calls()[*idx];
                     return Err(Unanswered { kind: call.kind.clone(), id: call.id.clone() });
                 }
@@ -162,13 +162,13 @@ impl ToolResults {
     }
 
     /// Returns the results of several calls as a JSON array.
-    fn batch(&self, range: &Range<usize>, parts: &[(Vec<Part>, bool)]) -> Part {
+    fn batch(&self, range: &Range<usize>, parts: &[(Vec<ResultPart>, bool)]) -> ResultPart {
         let result = |idx: usize| {
             let (parts, is_error) = &parts[idx];
-            Answer { call: &self.reply.calls()[idx], parts: parts.clone(), is_error: *is_error }.to_text()
+            CallResult { call: &self.reply.calls()[idx], parts: parts.clone(), is_error: *is_error }.to_text()
         };
         let results: Vec<Value> = range.clone().map(|idx| Value::from(result(idx))).collect();
-        Part::Json(Value::Array(results).to_string())
+        ResultPart::Json(Value::Array(results).to_string())
     }
 
     /// Returns the results in the format of MCP (`CallToolResult`), in the order of the calls.
@@ -203,7 +203,7 @@ impl ToolResults {
 }
 
 /// Truncates texts, and replaces media by notes, so that the limits hold.
-fn bound(results: &mut [(Vec<Part>, bool)], limits: &ResultLimits) {
+fn bound(results: &mut [(Vec<ResultPart>, bool)], limits: &ResultLimits) {
     let mut n_media = 0;
     for part in results.iter_mut().flat_map(|(parts, _)| parts) {
         let Some((_, _, data)) = part.media() else { continue };
@@ -211,10 +211,10 @@ fn bound(results: &mut [(Vec<Part>, bool)], limits: &ResultLimits) {
         let is_base64 = data.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='));
         let is_whole = !data.is_empty() && data.len().is_multiple_of(4) && is_base64;
         if n_media > limits.media_count || data.len() / 4 * 3 > limits.media_bytes || !is_whole {
-            *part = Part::Text(part.to_text());
+            *part = ResultPart::Text(part.to_text());
         }
     }
-    let length = |(parts, _): &(Vec<Part>, bool)| -> usize { parts.iter().map(text_bytes).sum() };
+    let length = |(parts, _): &(Vec<ResultPart>, bool)| -> usize { parts.iter().map(text_bytes).sum() };
     let lengths: Vec<usize> = results.iter().map(|result| length(result).min(limits.result_bytes)).collect();
     let max_bytes = limits.result_bytes.min(share(lengths, limits.total_bytes));
     for (parts, _) in results {
@@ -222,17 +222,17 @@ fn bound(results: &mut [(Vec<Part>, bool)], limits: &ResultLimits) {
         for part in parts.iter_mut().filter(|part| text_bytes(part) > part_bytes) {
             // Truncated JSON no longer matches the schema of the result, so it is sent as text.
             let text = match &*part {
-                Part::Json(json) => truncate_json(json, part_bytes),
+                ResultPart::Json(json) => truncate_json(json, part_bytes),
                 other => truncate_text(&other.to_text(), part_bytes),
             };
-            *part = Part::Text(text);
+            *part = ResultPart::Text(text);
         }
     }
 }
 
-fn text_bytes(part: &Part) -> usize {
+fn text_bytes(part: &ResultPart) -> usize {
     match part {
-        Part::Text(text) | Part::Json(text) => text.len(),
+        ResultPart::Text(text) | ResultPart::Json(text) => text.len(),
         _ => 0,
     }
 }
