@@ -3,19 +3,21 @@
 //! | module | contains |
 //! | --- | --- |
 //! | this file | settings |
-//! | `listening` | a server that is bound to an address, and its errors |
+//! | `listening`, `http_error` | a server that is bound to an address, and the errors of starting it |
 //! | `service` | from a request to its response, with the status of a request for an unknown session or path |
 //! | `auth` | admission: tokens, scopes and the rate limit |
 //! | `rate` | the rate limit of clients |
 //! | `receive` | from a POST to its response |
 //! | `sessions` | the ids of sessions |
-//! | `response` | bodies, event streams and rejections |
+//! | `response`, `rejection` | responses to messages, and to rejected requests |
 //! | `route` | further routes of the host, and `GET /healthz` |
 
 mod auth;
+mod http_error;
 mod listening;
 mod rate;
 mod receive;
+mod rejection;
 mod response;
 mod route;
 mod service;
@@ -36,7 +38,8 @@ use toolkit_runtime::{HostGuard, HttpServer, Limits, NetworkError, TrustedProxie
 pub use self::auth::{Algorithm, Jwks, JwksError, Jwt, JwtIssuer};
 use self::auth::{Auth, Resource, Token};
 pub use self::auth::{TokenError, Verify};
-pub use self::listening::{HttpError, Listening};
+pub use self::http_error::HttpError;
+pub use self::listening::Listening;
 use self::rate::Rate;
 pub use self::response::Body;
 use self::route::HealthCheck;

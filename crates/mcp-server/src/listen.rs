@@ -1,29 +1,28 @@
 //! Notifications of changes of tools and resources: `subscriptions/listen`, and the implicit ones of earlier revisions.
 
-use std::collections::HashSet;
-use std::pin::pin;
-use std::sync::Arc;
-use std::time::Duration;
+mod subscription;
+mod task_changes;
 
-use futures_util::future::select_all;
-use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use serde::Deserialize;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
 use tokio::sync::watch;
-use tokio::time::sleep;
 use toolkit::CancelToken;
 use toolkit::call::BoxFuture;
 use toolkit::resource::ResourceWatch;
-use toolkit_mcp::{Code, RpcError, json_bytes, notification, response};
+use toolkit_mcp::{Code, RpcError, notification};
 
+use self::subscription::{Subscription, Tagged};
+pub(super) use self::task_changes::{TaskUpdates, Update};
 use super::access::Rejected;
 use super::call::{declares_tasks, missing_extension};
-use super::peer::{Received, Registered, cancelled_by, register};
+use super::peer::{Received, cancelled_by, register};
 use super::resources::{context, watch_readable};
 use super::state::Shared;
 use super::subscriptions::{self, Inbox};
-use super::task_requests::{check_tasks, detailed};
-use super::tasks::{LiveTask, Record, TaskView};
+use super::task_requests::check_tasks;
 
 const PROMPTS: &str = "notifications/prompts/list_changed";
 const TOOLS: &str = "notifications/tools/list_changed";
@@ -227,183 +226,5 @@ async fn updated_task(tasks: Option<&mut TaskUpdates>) -> Update {
     match tasks {
         Some(tasks) => tasks.next().await,
         None => std::future::pending().await,
-    }
-}
-
-// The subscription of a client, and the messages that refer to it.
-
-/// The subscription of a client since revision 2026-07-28.
-struct Subscription {
-    id: Box<RawValue>,
-    wants_tools: bool,
-    wants_prompts: bool,
-    wants_resources: bool,
-    uris: Vec<String>,
-    registered: Option<Registered>,
-}
-
-/// Parameters with the id of their subscription.
-#[derive(Serialize)]
-struct Tagged<'s> {
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    meta: Option<Tag<'s>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    uri: Option<&'s str>,
-    #[serde(rename = "notifications", skip_serializing_if = "Option::is_none")]
-    agreed: Option<Value>,
-}
-
-#[derive(Serialize)]
-struct Tag<'s> {
-    #[serde(rename = "io.modelcontextprotocol/subscriptionId")]
-    id: &'s RawValue,
-}
-
-impl Subscription {
-    fn tag(&self) -> Tag<'_> {
-        Tag { id: &self.id }
-    }
-
-    /// Returns the first message, which lists what the client has subscribed to.
-    fn acknowledgement(&self, tasks: Option<&TaskUpdates>) -> Vec<u8> {
-        let mut agreed = json!({});
-        if self.wants_tools {
-            agreed["toolsListChanged"] = true.into();
-        }
-        if self.wants_prompts {
-            agreed["promptsListChanged"] = true.into();
-        }
-        if self.wants_resources {
-            agreed["resourcesListChanged"] = true.into();
-        }
-        if !self.uris.is_empty() {
-            agreed["resourceSubscriptions"] = json!(self.uris);
-        }
-        if let Some(tasks) = tasks {
-            agreed["taskIds"] = json!(tasks.ids());
-        }
-        let params = Tagged { meta: Some(self.tag()), uri: None, agreed: Some(agreed) };
-        notification("notifications/subscriptions/acknowledged", &params)
-    }
-
-    /// Returns the final response.
-    fn end(&self) -> Vec<u8> {
-        #[derive(Serialize)]
-        struct Result<'s> {
-            #[serde(rename = "resultType")]
-            kind: &'static str,
-            #[serde(rename = "_meta")]
-            meta: Tag<'s>,
-        }
-        response(&self.id, b"", &json_bytes(&Result { kind: "complete", meta: self.tag() }))
-    }
-}
-
-// Changes of tasks, for clients that subscribe to them (`notifications/tasks`).
-
-/// The maximum number of tasks that a client subscribes to with one request.
-const MAX_TASKS: usize = 100;
-
-/// The time after which a record is loaded again if the store has failed.
-const RETRY: Duration = Duration::from_secs(1);
-
-/// The tasks that a client has subscribed to.
-pub(super) struct TaskUpdates {
-    shared: Arc<Shared>,
-    /// The identity of the caller.
-    owner: Option<String>,
-    watched: Vec<Watched>,
-}
-
-/// The state of a task after a change.
-pub(super) struct Update {
-    record: Arc<Record>,
-    /// The task while its call runs.
-    live: Option<Arc<LiveTask>>,
-}
-
-impl Update {
-    /// Writes the parameters of the notification.
-    pub(super) fn params<'u>(&'u self, meta: &'u RawValue) -> TaskView<'u> {
-        detailed(&self.record, self.live.as_deref(), meta)
-    }
-}
-
-struct Watched {
-    id: String,
-    /// The task while its call runs.
-    live: Option<(Arc<LiveTask>, watch::Receiver<()>)>,
-}
-
-impl TaskUpdates {
-    /// Subscribes to those of the tasks that the caller has.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if there are too many.
-    pub(super) fn new(shared: &Arc<Shared>, owner: Option<String>, mut ids: Vec<String>) -> Result<Self, RpcError> {
-        if ids.len() > MAX_TASKS {
-            let message = format!("`taskIds` has {} ids, more than the limit of {MAX_TASKS}", ids.len());
-            return Err(RpcError::new(Code::InvalidParams, message));
-        }
-        ids.sort();
-        ids.dedup();
-        let tasks = &shared.tasks;
-        ids.retain(|id| tasks.contains(id, owner.as_deref()));
-        let watched = ids.into_iter().map(|id| {
-            let live = tasks.live(&id, owner.as_deref());
-            let live = live.map(|task| {
-                let mut changes = task.changes();
-                // The first notification has the current state, which may be one without another change.
-                changes.mark_changed();
-                (task, changes)
-            });
-            Watched { id, live }
-        });
-        let watched = watched.collect();
-        Ok(Self { shared: Arc::clone(shared), owner, watched })
-    }
-
-    /// Returns the ids of the tasks.
-    pub(super) fn ids(&self) -> Vec<&str> {
-        self.watched.iter().map(|watched| &*watched.id).collect()
-    }
-
-    /// Waits until a task has changed. Never returns if no task can change. Dropping the future loses no change.
-    pub(super) async fn next(&mut self) -> Update {
-        loop {
-            if self.watched.is_empty() {
-                return std::future::pending().await;
-            }
-            let changes = self.watched.iter_mut().map(|watched| {
-                Box::pin(async {
-                    if let Some((_, changes)) = &mut watched.live {
-                        let _ = changes.changed().await;
-                    }
-                })
-            });
-            let ((), idx, _) = pin!(select_all(changes)).await;
-            let watched = &mut self.watched[idx];
-            if let Some((task, _)) = &watched.live
-                && !task.has_ended()
-            {
-                let update = Update { record: Arc::new(task.record()), live: Some(Arc::clone(task)) };
-                // A task that changes often must not hide the others.
-                let last = self.watched.remove(idx);
-                self.watched.push(last);
-                return update;
-            }
-            // The task stays in the list until its last state is read, since the future may be dropped before.
-            watched.live = None;
-            let Ok(ended) = self.shared.tasks.ended(&watched.id, self.owner.as_deref()).await else {
-                sleep(RETRY).await;
-                continue;
-            };
-            self.watched.remove(idx);
-            // It may have expired meanwhile.
-            if let Some(record) = ended {
-                return Update { record, live: None };
-            }
-        }
     }
 }

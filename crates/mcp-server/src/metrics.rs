@@ -1,16 +1,20 @@
 //! Metrics in the Prometheus text format (0.0.4), which `GET /metrics` returns: counts and histograms that calls and requests
 //! add to.
 
+mod backends;
+mod resources;
+
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use toolkit::backend::BackendState;
 use toolkit::call::ErrorKind;
 
+use self::backends::render;
+pub(super) use self::resources::{ResourceMetric, ResourceMetrics};
 use super::status::ServedBackend;
 
 /// The upper bounds of the histogram buckets, in seconds.
@@ -227,127 +231,4 @@ fn head(text: &mut String, name: &str, kind: &str, help: &str) {
 fn gauge(text: &mut String, name: &str, help: &str, value: impl std::fmt::Display) {
     head(text, name, "gauge", help);
     let _ = writeln!(text, "{name} {value}");
-}
-
-// Metrics of the backends of a proxy.
-
-/// A metric with one value for each backend: its name without prefix, its type, its description and its value.
-type Metric = (&'static str, &'static str, &'static str, fn(&ServedBackend) -> u64);
-
-const METRICS: [Metric; 6] = [
-    ("up", "gauge", "1 if the backend is ready.", |backend| u64::from(backend.state == BackendState::Ready)),
-    ("tools", "gauge", "Number of served tools.", |backend| backend.n_tools as u64),
-    ("tools_left_out", "gauge", "Number of tools that are not served, and of other diagnostics.", |backend| {
-        backend.n_left_out as u64
-    }),
-    (
-        "restarts_total",
-        "counter",
-        "Number of connections after the first one; for a process, of attempts to start it.",
-        |backend| backend.n_restarts,
-    ),
-    ("calls_running", "gauge", "Number of running calls.", |backend| backend.calls.n_running),
-    ("tasks_running", "gauge", "Number of running calls that the backend runs as tasks.", |backend| backend.n_tasks),
-];
-
-/// Renders the metrics of all backends. The labels are names of backends, which the host chooses, and kinds of errors.
-fn render(text: &mut String, backends: &[ServedBackend]) {
-    if backends.is_empty() {
-        return;
-    }
-    for (name, kind, help, value) in METRICS {
-        head(text, &format!("toolkit_mcp_backend_{name}"), kind, help);
-        for backend in backends {
-            let _ =
-                writeln!(text, "toolkit_mcp_backend_{name}{{backend=\"{}\"}} {}", label(&backend.name), value(backend));
-        }
-    }
-    head(text, "toolkit_mcp_backend_calls_total", "counter", "Number of completed calls, by backend and outcome.");
-    for backend in backends {
-        let name = label(&backend.name);
-        let n_errors: u64 = backend.calls.errors.iter().map(|(_, n)| n).sum();
-        let outcomes = backend.calls.errors.iter().map(|(kind, n)| (kind.name(), *n));
-        for (outcome, n) in outcomes.chain([("ok", backend.calls.n_ended.saturating_sub(n_errors))]) {
-            let _ = writeln!(text, "toolkit_mcp_backend_calls_total{{backend=\"{name}\",outcome=\"{outcome}\"}} {n}");
-        }
-    }
-    head(text, "toolkit_mcp_backend_call_seconds", "histogram", "Duration of calls of a backend in seconds.");
-    for backend in backends {
-        let (name, calls) = (label(&backend.name), &backend.calls);
-        let metric = "toolkit_mcp_backend_call_seconds";
-        for (bound, n) in &calls.histogram {
-            let bound = bound.as_secs_f64();
-            let _ = writeln!(text, "{metric}_bucket{{backend=\"{name}\",le=\"{bound}\"}} {n}");
-        }
-        let _ = writeln!(text, "{metric}_bucket{{backend=\"{name}\",le=\"+Inf\"}} {}", calls.n_ended);
-        let _ = writeln!(text, "{metric}_sum{{backend=\"{name}\"}} {}", calls.duration.as_secs_f64());
-        let _ = writeln!(text, "{metric}_count{{backend=\"{name}\"}} {}", calls.n_ended);
-    }
-}
-
-// Metrics of requests for resources and prompts.
-
-/// A method whose requests are counted.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum ResourceMetric {
-    List,
-    Templates,
-    Read,
-    Subscribe,
-    Prompt,
-    Complete,
-}
-
-const METHODS: [&str; 6] = [
-    "resources/list",
-    "resources/templates/list",
-    "resources/read",
-    "resources/subscribe",
-    "prompts/get",
-    "completion/complete",
-];
-
-/// The metrics of requests for resources and prompts, by method.
-#[derive(Debug, Default)]
-pub(super) struct ResourceMetrics([Arc<CallMetrics>; METHODS.len()]);
-
-/// Records the metrics of a request. One that is dropped before its end counts as cancelled.
-pub(super) struct ResourceTimer {
-    metrics: Arc<CallMetrics>,
-    started: Instant,
-    has_ended: bool,
-}
-
-impl ResourceMetrics {
-    pub(super) fn start(&self, method: ResourceMetric) -> ResourceTimer {
-        ResourceTimer { metrics: Arc::clone(&self.0[method as usize]), started: Instant::now(), has_ended: false }
-    }
-
-    fn render(&self, text: &mut String) {
-        let name = "toolkit_mcp_resource_requests_total";
-        head(text, name, "counter", "Number of completed requests for resources and prompts, by method and outcome.");
-        for (method, metrics) in std::iter::zip(METHODS, &self.0) {
-            metrics.render_outcomes(text, name, &format!("method=\"{method}\""));
-        }
-        let name = "toolkit_mcp_resource_request_seconds";
-        head(text, name, "histogram", "Duration of requests for resources and prompts in seconds.");
-        for (method, metrics) in std::iter::zip(METHODS, &self.0) {
-            metrics.render_seconds(text, name, &format!("method=\"{method}\""));
-        }
-    }
-}
-
-impl ResourceTimer {
-    pub(super) fn end(mut self, failure: Option<ErrorKind>) {
-        self.has_ended = true;
-        self.metrics.record(failure, self.started.elapsed());
-    }
-}
-
-impl Drop for ResourceTimer {
-    fn drop(&mut self) {
-        if !self.has_ended {
-            self.metrics.record(Some(ErrorKind::Cancelled), self.started.elapsed());
-        }
-    }
 }

@@ -3,9 +3,10 @@
 //! | module | contains |
 //! | --- | --- |
 //! | `answer` | one request, on a thread for tools |
-//! | `read` | `resources/read`, `resources/list` and subscriptions, over all providers |
+//! | `list`, `read` | lists, `resources/read` and subscriptions, over all providers |
 
 mod answer;
+mod list;
 mod read;
 
 use std::sync::Arc;

@@ -5,12 +5,15 @@
 //! | `turns` | the threads that read in turns, and run the tools of the calls that they have read |
 //! | `reader` | reads messages and starts requests |
 //! | `output` | the messages that wait, and the threads that write them |
+//! | `framing`, `exclusive` | lines, and the pipes of the process |
 
+mod exclusive;
+mod framing;
 mod output;
 mod reader;
 mod turns;
 
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, BufReader, Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
@@ -19,6 +22,7 @@ use tokio::sync::{Semaphore, mpsc, oneshot};
 use toolkit::CancelToken;
 use toolkit_runtime::{SessionTimer, ShutdownSignals, Side, Transport};
 
+use self::exclusive::take;
 use self::output::Output;
 use self::reader::Reader;
 use self::turns::Turns;
@@ -113,57 +117,4 @@ impl Drop for Ending {
         self.shared.log_levels.end(&self.session);
         self.output.close();
     }
-}
-
-// Framing: one message per line.
-
-/// The maximum length of a line, in bytes.
-const MAX_LINE_BYTES: usize = 20 << 20;
-
-/// The outcome of reading a line.
-enum Line {
-    Read,
-    TooLong,
-    End,
-}
-
-/// Reads a line without its line ending. Skips a line that is too long.
-fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Line> {
-    let n_read = input.by_ref().take(MAX_LINE_BYTES as u64 + 1).read_until(b'\n', line)?;
-    if n_read == 0 {
-        return Ok(Line::End);
-    }
-    if line.last() == Some(&b'\n') {
-        line.pop();
-        return Ok(Line::Read);
-    }
-    if n_read <= MAX_LINE_BYTES {
-        // The last line may lack a line ending.
-        return Ok(Line::Read);
-    }
-    line.clear();
-    line.shrink_to(64 << 10);
-    input.skip_until(b'\n')?;
-    Ok(Line::TooLong)
-}
-
-// Exclusive use of the stdin and stdout of the process.
-
-/// Returns the stdin and stdout of the process, and redirects both for the rest of the process: stdin to `/dev/null`,
-/// and stdout to stderr.
-#[cfg(unix)]
-fn take() -> io::Result<(impl Read + Send, impl Write + Send)> {
-    use std::fs::File;
-    use std::os::fd::AsFd;
-
-    let input = io::stdin().as_fd().try_clone_to_owned()?;
-    rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
-    let output = io::stdout().as_fd().try_clone_to_owned()?;
-    rustix::stdio::dup2_stdout(io::stderr())?;
-    Ok((File::from(input), File::from(output)))
-}
-
-#[cfg(not(unix))]
-fn take() -> io::Result<(impl Read + Send, impl Write + Send)> {
-    Ok((io::stdin(), io::stdout()))
 }

@@ -1,16 +1,15 @@
 //! The clients that subscribe to changes of resources.
 
+mod providers;
+
 use std::collections::{HashMap, VecDeque};
-use std::ops::ControlFlow;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
-use std::task;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use tokio::sync::{Notify, watch};
-use toolkit::Context;
-use toolkit::resource::{ResourceChange, ResourceWatch, Resources};
+use toolkit::resource::ResourceWatch;
 use toolkit_mcp::{Code, RpcError};
 
+pub(super) use self::providers::Providers;
 use super::proxy_uri::decode;
 
 /// The maximum length of a URI in bytes.
@@ -293,54 +292,4 @@ pub(super) fn check(uris: &[String]) -> Result<(), RpcError> {
 
 fn too_many() -> RpcError {
     RpcError::new(Code::InvalidParams, format!("a client can subscribe to at most {MAX_URIS} resources"))
-}
-
-// The providers of resources.
-
-/// The providers of a server, and the clients that subscribe to changes.
-#[derive(Default)]
-pub(super) struct Providers {
-    providers: RwLock<Vec<Arc<dyn Resources>>>,
-    pub(super) subscriptions: Arc<Subscriptions>,
-}
-
-impl Providers {
-    /// Adds a provider. Of several providers with the same URI, the first serves it.
-    pub(super) fn add(&self, provider: Arc<dyn Resources>) {
-        if let Some(changes) = provider.changes() {
-            let subscriptions = Arc::downgrade(&self.subscriptions);
-            changes.listen(move |change| {
-                let Some(subscriptions) = subscriptions.upgrade() else {
-                    return ControlFlow::Break(());
-                };
-                match change {
-                    ResourceChange::Updated(uri) => subscriptions.updated(uri),
-                    _ => subscriptions.list_changed(),
-                }
-                ControlFlow::Continue(())
-            });
-        }
-        self.providers.write().unwrap_or_else(PoisonError::into_inner).push(provider);
-    }
-
-    /// Returns true if the server has providers, so that it declares resources.
-    pub(super) fn is_offered(&self) -> bool {
-        !self.providers.read().unwrap_or_else(PoisonError::into_inner).is_empty()
-    }
-
-    /// Returns true if a provider has a resource with this URI, or cannot tell without waiting.
-    pub(super) fn may_serve(&self, uri: &str) -> bool {
-        let context = Context::new();
-        self.all().iter().any(|provider| {
-            let mut cx = task::Context::from_waker(task::Waker::noop());
-            // A provider may need a runtime, which does not exist yet.
-            let polled = catch_unwind(AssertUnwindSafe(|| provider.read(uri, &context).as_mut().poll(&mut cx)));
-            !matches!(polled, Ok(task::Poll::Ready(Ok(None))))
-        })
-    }
-
-    /// Returns the providers in the order of precedence.
-    pub(super) fn all(&self) -> Vec<Arc<dyn Resources>> {
-        self.providers.read().unwrap_or_else(PoisonError::into_inner).clone()
-    }
 }

@@ -10,11 +10,12 @@ use serde_json::{Map, Value, json};
 use toolkit::call::ask::{Answer, Asker, Mode, Question};
 use toolkit::dispatch::BoxFuture;
 use toolkit::{Arguments, CancelToken, Tool, ToolError};
-
-use super::state::{Answered, Binding, MAX_STATE, Sealing, State, text};
-use super::{MAX_QUESTIONS, Modes, QuestionHash, parse_answer, request, too_many};
-use crate::request::Caller;
 use toolkit_mcp::text as json_text;
+
+use super::elicitation::QuestionHash;
+use super::state::{Answered, Binding, MAX_STATE, Sealing, State, text};
+use super::{MAX_QUESTIONS, Modes, parse_answer, request, too_many};
+use crate::request::Caller;
 
 /// The answers of earlier rounds, and the questions of this one.
 #[derive(Clone)]

@@ -3,10 +3,17 @@
 //! | module | contains |
 //! | --- | --- |
 //! | this file | the token of a request, its caller, what it may do, and how often |
-//! | `scopes` | the scopes of operations, challenges for more, and the metadata of the resource |
-//! | `jwt` | JWT access tokens |
-//! | `jwks`, `fetch`, `key` | the keys of the issuer |
+//! | `scopes`, `challenge` | the scopes of operations, and challenges for more |
+//! | `resource_metadata` | the metadata of the protected resource |
+//! | `jwt`, `jwt_header`, `claims` | JWT access tokens |
+//! | `jwks`, `key_cache`, `fetch` | the keys of the issuer |
+//! | `key`, `algorithm` | one key, and its algorithms |
 
+#[cfg(feature = "jwt")]
+mod algorithm;
+mod challenge;
+#[cfg(feature = "jwt")]
+mod claims;
 #[cfg(feature = "jwt")]
 mod fetch;
 #[cfg(feature = "jwt")]
@@ -14,7 +21,12 @@ mod jwks;
 #[cfg(feature = "jwt")]
 mod jwt;
 #[cfg(feature = "jwt")]
+mod jwt_header;
+#[cfg(feature = "jwt")]
 mod key;
+#[cfg(feature = "jwt")]
+mod key_cache;
+mod resource_metadata;
 mod scopes;
 
 use std::collections::HashMap;
@@ -31,15 +43,16 @@ use toolkit_mcp::Code;
 use toolkit_runtime::{RequestHead, bearer, is_token};
 
 #[cfg(feature = "jwt")]
+pub use self::algorithm::Algorithm;
+use self::challenge::Challenge;
+#[cfg(feature = "jwt")]
 pub use self::jwks::{Jwks, JwksError};
 #[cfg(feature = "jwt")]
 pub use self::jwt::{Jwt, JwtIssuer};
-#[cfg(feature = "jwt")]
-pub use self::key::Algorithm;
-use self::scopes::{Challenge, Scopes};
-pub(super) use self::scopes::{Resource, WELL_KNOWN};
+pub(super) use self::resource_metadata::{Resource, WELL_KNOWN};
+use self::scopes::Scopes;
 use super::rate::Rate;
-use super::response::Rejection;
+use super::rejection::Rejection;
 use crate::access::{Access, Denied};
 use crate::headers::is_modern;
 use crate::metrics::RejectReason;

@@ -7,7 +7,8 @@ use http::{HeaderMap, Response, StatusCode};
 use toolkit_mcp::{Code, Message, RpcError};
 use toolkit_runtime::{Panicked, RequestHead, parse_message};
 
-use super::response::{Body, Rejection, json, reply_response, respond};
+use super::rejection::Rejection;
+use super::response::{Body, json, reply_response, respond};
 use super::service::{Inner, listening};
 use super::sessions::{SESSION, Sessions, modes_of};
 use crate::ask::Modes;

@@ -1,6 +1,5 @@
-//! The kinds of HTTP responses: event streams, and rejections with their texts.
+//! Responses to messages: JSON, or an event stream (`text/event-stream`).
 
-use std::borrow::Cow;
 use std::future::{Future, poll_fn};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
@@ -9,17 +8,15 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::FutureExt;
 use futures_util::stream::{Stream, unfold};
-use http::header::{self, HeaderName, HeaderValue};
+use http::header::{self, HeaderValue};
 use http::{HeaderMap, Response, StatusCode};
 use toolkit::call::BoxFuture;
-use toolkit_mcp::{Code, RpcError};
 pub use toolkit_runtime::Body;
 use toolkit_runtime::empty_response;
 pub(super) use toolkit_runtime::{events_response as events, json_response as json, text_response as text};
 
 use crate::listen::Listen;
 use crate::methods::Routed;
-use crate::metrics::RejectReason;
 use crate::reply::{MessageSink, Reply};
 
 /// Creates the response to a request, or to a message that needs none.
@@ -48,8 +45,6 @@ pub(super) fn preflight(request_headers: &HeaderMap) -> Response<Body> {
     headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from(Duration::from_secs(600).as_secs()));
     response
 }
-
-// Event streams (`text/event-stream`).
 
 /// The time without events after which a comment is sent, so that proxies keep the connection open.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
@@ -161,40 +156,4 @@ fn event(message: &[u8]) -> Bytes {
 
 fn comment() -> Bytes {
     Bytes::from_static(b":\n\n")
-}
-
-// Rejected requests and their responses.
-
-/// A rejected request.
-#[derive(Debug)]
-pub(super) struct Rejection {
-    pub(super) why: RejectReason,
-    status: StatusCode,
-    code: Code,
-    message: Cow<'static, str>,
-    header: Option<(HeaderName, HeaderValue)>,
-}
-
-impl Rejection {
-    pub(super) fn new(why: RejectReason, status: StatusCode, message: impl Into<Cow<'static, str>>) -> Self {
-        Self { why, status, code: Code::InvalidRequest, message: message.into(), header: None }
-    }
-
-    /// Sets the code, for an error that is not the fault of the request.
-    pub(super) fn with_code(self, code: Code) -> Self {
-        Self { code, ..self }
-    }
-
-    pub(super) fn with_header(self, name: HeaderName, value: HeaderValue) -> Self {
-        Self { header: Some((name, value)), ..self }
-    }
-
-    pub(super) fn into_response(self) -> Response<Body> {
-        let fault = RpcError::bad_request(self.code, self.message);
-        let mut response = json(self.status, fault.to_response(None));
-        if let Some((name, value)) = self.header {
-            response.headers_mut().insert(name, value);
-        }
-        response
-    }
 }

@@ -17,7 +17,8 @@ use toolkit_mcp::{Code, json_bytes};
 use toolkit_runtime::{HttpServer, RequestHead, empty_response};
 
 use super::auth::{Auth, WELL_KNOWN};
-use super::response::{self, Body, Rejection, events, json, preflight, text};
+use super::rejection::Rejection;
+use super::response::{self, Body, events, json, preflight, text};
 use super::route::{Admission, HealthCheck, Route, RouteRequest, health};
 use super::sessions::Sessions;
 use crate::Server;

@@ -13,7 +13,7 @@ use toolkit_mcp::{Code, RpcError, response};
 use toolkit_runtime::{CallPermit, RequestTarget, spawn_tool};
 use tracing::{Instrument, Span};
 
-use super::read;
+use super::{list, read};
 use crate::access::Access;
 use crate::metrics::ResourceMetric;
 use crate::observe::Observed;
@@ -121,9 +121,9 @@ impl ResourceRequest {
                 let access = access.as_ref();
                 match action {
                     Action::Prompt(request) => request.run(shared, &context, revision).await.map_err(Failed::Prompt),
-                    Action::List { after } => read::resources(shared, &context, revision, after, scope, access).await,
+                    Action::List { after } => list::resources(shared, &context, revision, after, scope, access).await,
                     Action::Templates { after } => {
-                        read::templates(shared, &context, revision, after, scope, access).await
+                        list::templates(shared, &context, revision, after, scope, access).await
                     }
                     Action::Read { uri } => read::read(shared, &context, revision, uri, scope).await,
                     Action::Subscribe { session, uri } => read::subscribe(shared, &context, &session, uri).await,

@@ -15,8 +15,8 @@ use toolkit::CancelToken;
 use toolkit_mcp::{Code, Message, RpcError};
 use toolkit_runtime::ToolPolls;
 
+use super::framing::{Line, MAX_LINE_BYTES, read_line};
 use super::output::{Held, Output};
-use super::{Line, MAX_LINE_BYTES, read_line};
 use crate::ask::Modes;
 use crate::listen::Listen;
 use crate::methods::{Batch, Routed, is_batch, route};

@@ -8,6 +8,8 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use toolkit::mcp::Revision;
 
+use super::task_status::{Status, status_message};
+
 /// The time between two requests that the server suggests to clients.
 const POLL_INTERVAL_MS: u64 = 1000;
 
@@ -165,36 +167,4 @@ impl<'t> TaskView<'t> {
     pub(crate) fn result_type(self, kind: &'static str) -> Self {
         Self { result_type: Some(kind), ..self }
     }
-}
-
-// The status of a task.
-
-/// The maximum length of a status message, in characters.
-const MAX_MESSAGE: usize = 500;
-
-/// The status of a task.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Status {
-    Working,
-    InputRequired,
-    Completed,
-    Failed,
-    Cancelled,
-}
-
-impl Status {
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Self::Working => "working",
-            Self::InputRequired => "input_required",
-            Self::Completed => "completed",
-            Self::Failed => "failed",
-            Self::Cancelled => "cancelled",
-        }
-    }
-}
-
-/// Creates a status message from a text of any length.
-pub(super) fn status_message(text: &str) -> String {
-    text.chars().take(MAX_MESSAGE).collect()
 }

@@ -7,12 +7,14 @@
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use serde_json::{Map, Value};
 use toolkit::dispatch::BoxFuture;
-use toolkit_runtime::{Jwt as Token, check_header, check_times, one_or_several};
+use toolkit_runtime::Jwt as Token;
 
-use super::jwks::{Jwks, JwksError, Unavailable};
-use super::key::Algorithm;
+use super::algorithm::Algorithm;
+use super::claims::Expected;
+use super::jwks::{Jwks, JwksError};
+use super::jwt_header::Header;
+use super::key_cache::Unavailable;
 use super::{TokenError, Verify};
 use crate::request::Caller;
 
@@ -221,88 +223,4 @@ impl fmt::Debug for Jwt {
             .field("keys", &self.keys)
             .finish_non_exhaustive()
     }
-}
-
-// The header of a JWT.
-
-/// The maximum length of the id of a key in bytes.
-const MAX_KEY_ID_BYTES: usize = 1024;
-
-/// The part of a header that selects the key.
-struct Header {
-    algorithm: Algorithm,
-    key_id: Option<String>,
-}
-
-impl Header {
-    /// Reads a header. Keys and links to keys in it (`jwk`, `jku`, `x5c`, `x5u`) are ignored: the sender of the token
-    /// chooses them.
-    ///
-    /// # Errors
-    ///
-    /// Returns the rule that the header violates.
-    fn read(header: &Map<String, Value>, algorithms: &[Algorithm], at_jwt_only: bool) -> Result<Self, &'static str> {
-        let algorithm = header.get("alg").and_then(Value::as_str).and_then(Algorithm::from_name);
-        let algorithm = algorithm.filter(|algorithm| algorithms.contains(algorithm));
-        let algorithm = algorithm.ok_or("the algorithm of the token (`alg`) is not in the list of the server")?;
-        check_header(header, if at_jwt_only { &["at+jwt"] } else { &["", "jwt", "at+jwt"] })?;
-        let key_id = match header.get("kid") {
-            Some(Value::String(id)) if id.len() <= MAX_KEY_ID_BYTES => Some(id.clone()),
-            Some(_) => return Err("the id of the key (`kid`) must be a short string"),
-            None => None,
-        };
-        Ok(Self { algorithm, key_id })
-    }
-}
-
-// The claims of a JWT.
-
-/// The claims that a token must have.
-#[derive(Debug)]
-struct Expected {
-    issuer: String,
-    audiences: Vec<String>,
-    leeway: Duration,
-}
-
-impl Expected {
-    /// Checks the claims of a token at `now`, in seconds since 1970, and returns its caller.
-    ///
-    /// # Errors
-    ///
-    /// Returns the rule that the claims violate.
-    fn check(&self, claims: Map<String, Value>, now: f64) -> Result<Caller, &'static str> {
-        if claims.get("iss").and_then(Value::as_str) != Some(&self.issuer) {
-            return Err("the token is from another issuer (`iss`)");
-        }
-        let audiences =
-            claims.get("aud").and_then(one_or_several).ok_or("the audience of the token (`aud`) is missing")?;
-        if !audiences.iter().any(|audience| self.audiences.iter().any(|own| own == audience)) {
-            return Err("the token is for another audience (`aud`)");
-        }
-        check_times(&claims, now, self.leeway.as_secs_f64())?;
-        let text = |name: &str| match claims.get(name) {
-            Some(Value::String(text)) => Ok(Some(text.as_str())),
-            Some(_) => Err("`sub`, `client_id` and `azp` must be strings"),
-            None => Ok(None),
-        };
-        let subject =
-            text("sub")?.filter(|subject| !subject.is_empty()).ok_or("the subject of the token (`sub`) is missing")?;
-        // The name of the claim in OpenID Connect, which many servers use in access tokens too.
-        let client = text("client_id")?.or(text("azp")?);
-        let mut caller = Caller::named(subject).with_issuer(&*self.issuer);
-        if let Some(client) = client {
-            caller = caller.with_client_id(client);
-        }
-        Ok(caller.with_scopes(scopes(&claims)?).with_claims(claims))
-    }
-}
-
-/// Returns the granted scopes: `scope`, or `scp` as some servers call it.
-fn scopes(claims: &Map<String, Value>) -> Result<Vec<String>, &'static str> {
-    let Some(granted) = claims.get("scope").or_else(|| claims.get("scp")) else {
-        return Ok(Vec::new());
-    };
-    let granted = one_or_several(granted).ok_or("the scopes of the token must be a string or a list of strings")?;
-    Ok(granted.into_iter().flat_map(str::split_ascii_whitespace).map(str::to_owned).collect())
 }

@@ -3,14 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use http::{HeaderValue, StatusCode, header};
-use serde_json::json;
 use toolkit::Tool;
-use toolkit_mcp::{Code, json_bytes};
 
-use super::TokenError;
-use crate::http::response::Rejection;
-use crate::metrics::RejectReason;
 use crate::proxy_uri::decode;
 use crate::request::Caller;
 use crate::state::Shared;
@@ -112,112 +106,5 @@ impl Scopes {
 impl fmt::Debug for Scopes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Scopes").field("base", &self.base).finish_non_exhaustive()
-    }
-}
-
-// Challenges: the responses to a request whose token does not suffice (RFC 6750, 3).
-
-/// The time after which a client may try again if its token cannot be verified, in seconds.
-const RETRY_AFTER: u16 = 5;
-
-/// The contents of a challenge.
-#[derive(Default)]
-pub(super) struct Challenge<'c> {
-    /// The code of RFC 6750. Absent if the request has no token.
-    pub(super) error: Option<&'static str>,
-    /// All scopes that the request needs.
-    pub(super) scopes: &'c [String],
-    pub(super) metadata_url: Option<&'c str>,
-    pub(super) description: Option<&'c str>,
-}
-
-impl Challenge<'_> {
-    /// Creates the rejection of a request.
-    pub(super) fn reject(&self, error: TokenError) -> Rejection {
-        let (status, message) = match error {
-            TokenError::Invalid => (StatusCode::UNAUTHORIZED, "a valid token is required (`Authorization: Bearer …`)"),
-            TokenError::InsufficientScope => (StatusCode::FORBIDDEN, "the token does not grant the required scope"),
-            TokenError::Unavailable => {
-                let message = "the token cannot be verified at the moment; try again later";
-                let rejection = Rejection::new(RejectReason::Unauthorized, StatusCode::SERVICE_UNAVAILABLE, message);
-                return rejection
-                    .with_code(Code::Internal)
-                    .with_header(header::RETRY_AFTER, HeaderValue::from(RETRY_AFTER));
-            }
-        };
-        let message = self.description.map_or_else(|| message.to_owned(), str::to_owned);
-        let rejection = Rejection::new(RejectReason::Unauthorized, status, message);
-        match HeaderValue::from_str(&self.header()) {
-            Ok(value) => rejection.with_header(header::WWW_AUTHENTICATE, value),
-            Err(_) => rejection,
-        }
-    }
-
-    /// Returns the value of `WWW-Authenticate`.
-    fn header(&self) -> String {
-        // A scope that OAuth does not allow cannot be granted, and could add parameters to the challenge.
-        let scopes: Vec<&str> = self.scopes.iter().map(String::as_str).filter(|scope| is_scope(scope)).collect();
-        let scopes = scopes.join(" ");
-        let description = self.description.map(quotable);
-        let params = [
-            ("error", self.error),
-            ("scope", (!scopes.is_empty()).then_some(&*scopes)),
-            ("resource_metadata", self.metadata_url),
-            ("error_description", description.as_deref()),
-        ];
-        let params = params.iter().filter_map(|(name, value)| Some(format!("{name}=\"{}\"", (*value)?)));
-        format!("Bearer {}", params.collect::<Vec<_>>().join(", ")).trim_end().to_owned()
-    }
-}
-
-/// Returns true for a scope of RFC 6749, 3.3.
-fn is_scope(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| matches!(byte, 0x21 | 0x23..=0x5B | 0x5D..=0x7E))
-}
-
-/// Replaces the characters that RFC 6750 does not allow in a description.
-fn quotable(text: &str) -> String {
-    text.chars().map(|c| if matches!(c, ' '..='!' | '#'..='[' | ']'..='~') { c } else { '?' }).collect()
-}
-
-// The metadata of the protected resource (RFC 9728).
-
-/// The path of the metadata.
-pub(in crate::http) const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
-
-/// This server as a protected resource.
-#[derive(Clone, Debug)]
-pub(in crate::http) struct Resource {
-    name: String,
-    servers: Vec<String>,
-    metadata_url: String,
-}
-
-impl Resource {
-    pub(in crate::http) fn new(name: String, servers: Vec<String>) -> Self {
-        // The well-known path is inserted between the host and the path of the resource.
-        let authority_at = name.find("://").map_or(0, |at| at + 3);
-        let path_at = name[authority_at..].find('/').map_or(name.len(), |at| authority_at + at);
-        let (origin, path) = name.split_at(path_at);
-        let metadata_url = format!("{origin}{WELL_KNOWN}{}", path.trim_end_matches('/'));
-        Self { name, servers, metadata_url }
-    }
-
-    pub(super) fn metadata_url(&self) -> &str {
-        &self.metadata_url
-    }
-
-    /// Returns the metadata. Its scopes are those that every request needs, since clients request all of them at once;
-    /// they learn the scopes of a tool from the challenge to its first call.
-    pub(super) fn metadata(&self, scopes: &[String]) -> Vec<u8> {
-        let mut metadata = json!({
-            "resource": self.name,
-            "authorization_servers": self.servers,
-            "bearer_methods_supported": ["header"],
-        });
-        if !scopes.is_empty() {
-            metadata["scopes_supported"] = scopes.into();
-        }
-        json_bytes(&metadata)
     }
 }

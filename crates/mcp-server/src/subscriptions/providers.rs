@@ -1,0 +1,59 @@
+//! The providers of resources.
+
+use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::task;
+
+use toolkit::Context;
+use toolkit::resource::{ResourceChange, Resources};
+
+use super::Subscriptions;
+
+/// The providers of a server, and the clients that subscribe to changes.
+#[derive(Default)]
+pub(crate) struct Providers {
+    providers: RwLock<Vec<Arc<dyn Resources>>>,
+    pub(crate) subscriptions: Arc<Subscriptions>,
+}
+
+impl Providers {
+    /// Adds a provider. Of several providers with the same URI, the first serves it.
+    pub(crate) fn add(&self, provider: Arc<dyn Resources>) {
+        if let Some(changes) = provider.changes() {
+            let subscriptions = Arc::downgrade(&self.subscriptions);
+            changes.listen(move |change| {
+                let Some(subscriptions) = subscriptions.upgrade() else {
+                    return ControlFlow::Break(());
+                };
+                match change {
+                    ResourceChange::Updated(uri) => subscriptions.updated(uri),
+                    _ => subscriptions.list_changed(),
+                }
+                ControlFlow::Continue(())
+            });
+        }
+        self.providers.write().unwrap_or_else(PoisonError::into_inner).push(provider);
+    }
+
+    /// Returns true if the server has providers, so that it declares resources.
+    pub(crate) fn is_offered(&self) -> bool {
+        !self.providers.read().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
+    /// Returns true if a provider has a resource with this URI, or cannot tell without waiting.
+    pub(crate) fn may_serve(&self, uri: &str) -> bool {
+        let context = Context::new();
+        self.all().iter().any(|provider| {
+            let mut cx = task::Context::from_waker(task::Waker::noop());
+            // A provider may need a runtime, which does not exist yet.
+            let polled = catch_unwind(AssertUnwindSafe(|| provider.read(uri, &context).as_mut().poll(&mut cx)));
+            !matches!(polled, Ok(task::Poll::Ready(Ok(None))))
+        })
+    }
+
+    /// Returns the providers in the order of precedence.
+    pub(crate) fn all(&self) -> Vec<Arc<dyn Resources>> {
+        self.providers.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
