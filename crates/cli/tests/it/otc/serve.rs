@@ -2,13 +2,14 @@
 
 use std::process::{Command, Output};
 
+use test_support::program;
 use toolkit_otc::OtcBackend;
 
 use super::provider::Provider;
 use super::*;
 
 fn serve(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_fixture_otc")).arg("serve").args(args).env("NO_COLOR", "1").output().unwrap()
+    Command::new(program("fixture_otc")).arg("serve").args(args).env("NO_COLOR", "1").output().unwrap()
 }
 
 #[test]
@@ -31,7 +32,7 @@ fn an_unprotected_command_line_is_rejected() {
 #[test]
 fn a_short_token_is_rejected_where_other_machines_reach_the_server() {
     for (variable, args) in [("SERVE_TOKEN", &[][..]), ("TOKEN_OF_TEST", &["--token-env", "TOKEN_OF_TEST"])] {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_fixture_otc"));
+        let mut command = Command::new(program("fixture_otc"));
         let ran = command.args(["serve", "--otc", "0.0.0.0:0"]).args(args).env(variable, "short").output().unwrap();
         let err = String::from_utf8_lossy(&ran.stderr).into_owned();
         assert_eq!(ran.status.code(), Some(1), "{err}");
@@ -58,7 +59,7 @@ async fn unpublished_tools_are_reported() {
 #[test]
 fn the_export_equals_the_published_list() {
     let export = |args: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_fixture_otc"));
+        let mut command = Command::new(program("fixture_otc"));
         let ran = command.args(["export", "--format", "otc"]).args(args).env("NO_COLOR", "1").output().unwrap();
         assert!(ran.status.success());
         assert!(String::from_utf8_lossy(&ran.stderr).starts_with("warning: omitted: its output schema has a `$ref`"));

@@ -34,7 +34,7 @@ fn calls_have_the_credentials_of_the_environment() {
     let program = "const place = { latitude: 1, longitude: 2 }
         return (await tools.weather.forecast({ place })).days";
     tools_reading(program, &["run", "-"]).exits(0).prints("3\n");
-    let mut without = command(TOOLS, &["run", "-"]);
+    let mut without = command(&TOOLS, &["run", "-"]);
     without.env_remove("ALMANAC_KEY");
     fed(without, program).exits(1).says("ALMANAC_KEY");
 }
@@ -99,7 +99,7 @@ fn programs_run_on_another_machine_with_the_tools_of_this_one() {
     use std::process::Stdio;
 
     tools(&["serve-sandbox", "0"]).exits(2).says("set SANDBOX_TOKEN");
-    let mut serving = command(TOOLS, &["serve-sandbox", "0", "--sessions", "4", "--profile", "standard"]);
+    let mut serving = command(&TOOLS, &["serve-sandbox", "0", "--sessions", "4", "--profile", "standard"]);
     let mut sandbox = Sandbox(serving.env("SANDBOX_TOKEN", "s3cr3t").stderr(Stdio::piped()).spawn().unwrap());
     let mut line = String::new();
     BufReader::new(sandbox.0.stderr.as_mut().unwrap()).read_line(&mut line).unwrap();
@@ -107,7 +107,7 @@ fn programs_run_on_another_machine_with_the_tools_of_this_one() {
 
     let program = "console.log('adding')\nreturn await tools.math.add({ a: 1, b: 2 })";
     let run = |token: &str, arguments: &[&str]| {
-        let mut run = command(TOOLS, &[&["run", "-", "--sandbox", &url], arguments].concat());
+        let mut run = command(&TOOLS, &[&["run", "-", "--sandbox", &url], arguments].concat());
         run.env("SANDBOX_TOKEN", token);
         fed(run, program)
     };
@@ -116,7 +116,7 @@ fn programs_run_on_another_machine_with_the_tools_of_this_one() {
     assert_eq!((&json["value"], &json["backend"]["kind"]), (&json!(3), &json!("remote")));
     run("wrong", &[]).exits(1).says("HTTP 401");
     tools_reading(program, &["run", "-", "--sandbox", "http://192.0.2.1"]).exits(2).says("set SANDBOX_TOKEN");
-    let mut open = command(TOOLS, &["run", "-", "--sandbox", "http://192.0.2.1"]);
+    let mut open = command(&TOOLS, &["run", "-", "--sandbox", "http://192.0.2.1"]);
     open.env("SANDBOX_TOKEN", "s3cr3t");
     fed(open, program).exits(2).says("it must begin with `https://`");
 }

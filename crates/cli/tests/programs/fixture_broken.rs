@@ -1,4 +1,4 @@
-//! A program whose catalogue has problems that only `check` can see; `tests/cli.rs` runs it.
+//! A program whose catalogue has problems that only `check` can see; the tests of the command line run it.
 
 use std::process::ExitCode;
 

@@ -7,7 +7,7 @@ use super::TOOLS;
 /// Returns the output on a terminal of 60 columns, with colors, or `None` without `script`.
 fn shown(variables: &[(&str, &str)], args: &str) -> Option<String> {
     let mut command = Command::new("script");
-    command.args(["-qec", &format!("stty rows 24 cols 60 && {TOOLS} {args}"), "/dev/null"]);
+    command.args(["-qec", &format!("stty rows 24 cols 60 && {} {args}", *TOOLS), "/dev/null"]);
     for variable in ["RUST_BACKTRACE", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
         command.env_remove(variable);
     }

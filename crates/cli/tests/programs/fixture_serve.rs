@@ -3,7 +3,7 @@
 
 use std::process::ExitCode;
 
-#[path = "../../../crates/mcp-server/tests/programs/fixture_mcp/main.rs"]
+#[path = "../../../mcp-server/tests/programs/fixture_mcp/main.rs"]
 mod server;
 
 fn main() -> ExitCode {

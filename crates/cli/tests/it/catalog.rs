@@ -4,6 +4,7 @@ use std::io::{Read, Write as _};
 use std::process::Stdio;
 
 use serde_json::{Value, json};
+use test_support::program;
 
 use super::{BROKEN, Ran, TOOLS, command, tools, tools_reading};
 
@@ -79,7 +80,7 @@ fn search_results_as_json_have_summaries_and_scores() {
 #[test]
 fn a_closed_pipe_is_not_an_error() {
     for args in [&["list"][..], &["list", "--json"], &["search", "add"], &["show", "forecast"], &["export"]] {
-        let mut command = command(TOOLS, args);
+        let mut command = command(&TOOLS, args);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         drop(child.stdout.take());
         let mut err = String::new();
@@ -147,7 +148,7 @@ fn an_export_is_the_same_bytes_each_time() {
 #[test]
 fn commands_without_a_dispatcher_skip_the_setup() {
     for args in [&["list"][..], &["show", "up"], &["export"], &["completions", "bash"]] {
-        let mut command = command(TOOLS, args);
+        let mut command = command(&TOOLS, args);
         let output = command.env("FIXTURE_NO_SETUP", "1").output().unwrap();
         Ran::from(output).exits(0);
     }
@@ -156,7 +157,7 @@ fn commands_without_a_dispatcher_skip_the_setup() {
 #[test]
 fn a_setup_error_is_reported() {
     for args in [&["call", "math:add", "--a", "1"][..], &["check"]] {
-        let mut command = command(TOOLS, args);
+        let mut command = command(&TOOLS, args);
         let output = command.env("FIXTURE_FAILS_TO_SET_UP", "1").output().unwrap();
         assert_eq!(String::from_utf8_lossy(&output.stderr), "error: the almanac cannot be reached\n");
         Ran::from(output).exits(1);
@@ -239,7 +240,7 @@ fn check_calls_the_tools_of_other_servers() {
     };
     let listed = json!([tool("die", true), tool("echo", true), tool("other", false)]);
     std::fs::write(path("tools.json"), listed.to_string()).unwrap();
-    let peer = json!({ "command": env!("CARGO_BIN_EXE_fixture_peer"), "args": ["plain", path("tools.json")] });
+    let peer = json!({ "command": program("fixture_upstream"), "args": ["plain", path("tools.json")] });
     let servers = json!({ "mcpServers": { "peer": peer, "gone": { "command": "/absent/server" } } });
     std::fs::write(path("servers.json"), servers.to_string()).unwrap();
 
@@ -312,7 +313,7 @@ fn deceptive_content_in_a_manifest_is_an_error() {
 
 #[test]
 fn check_reports_every_problem_with_its_location() {
-    let ran: Ran = command(BROKEN, &["check", "--naming", "name"]).output().unwrap().into();
+    let ran: Ran = command(&BROKEN, &["check", "--naming", "name"]).output().unwrap().into();
     ran.exits(1)
         .says("example 1 is invalid")
         .says("would share the name `query`")
@@ -320,7 +321,7 @@ fn check_reports_every_problem_with_its_location() {
         .says("note: a program passes its state in `main`: `toolkit_cli::program!().dispatcher(")
         .says("fixture_broken.rs:")
         .says("2 tools, 3 problems");
-    let ran: Ran = command(BROKEN, &["check", "--naming", "name", "--json"]).output().unwrap().into();
+    let ran: Ran = command(&BROKEN, &["check", "--naming", "name", "--json"]).output().unwrap().into();
     let problems = ran.exits(1).json()["diagnostics"].clone();
     let kinds: Vec<&str> =
         problems.as_array().unwrap().iter().map(|problem| problem["kind"].as_str().unwrap()).collect();
@@ -415,9 +416,9 @@ fn a_markdown_document_has_a_section_for_each_tool() {
 
 #[test]
 fn an_export_of_conflicting_names_fails() {
-    let ran: Ran = command(BROKEN, &["export", "--naming", "name"]).output().unwrap().into();
+    let ran: Ran = command(&BROKEN, &["export", "--naming", "name"]).output().unwrap().into();
     ran.exits(1).prints("").says("would share the name `query`");
-    let ran: Ran = command(BROKEN, &["export"]).output().unwrap().into();
+    let ran: Ran = command(&BROKEN, &["export"]).output().unwrap().into();
     ran.exits(0);
 }
 
@@ -436,7 +437,7 @@ fn completions_contain_the_tools_and_their_flags() {
 
 #[test]
 fn bash_completes_ids_and_flags_of_a_program_with_a_hyphen() {
-    let script = command(TOOLS, &["completions", "bash"]).env("TOOLKIT_PROGRAM", "my-tools").output().unwrap();
+    let script = command(&TOOLS, &["completions", "bash"]).env("TOOLKIT_PROGRAM", "my-tools").output().unwrap();
     let complete = r#"
         source /dev/stdin
         COMP_WORDS=(my-tools call math:add --) COMP_CWORD=$1 COMPREPLY=()

@@ -9,7 +9,7 @@ fn required_credentials_are_read_from_the_environment() {
     let args = ["call", "weather:forecast", r#"{"place": {"latitude": 1, "longitude": 2}}"#, "--json"];
     tools(&args).exits(0);
     let without = |args: &[&str]| {
-        let mut command = command(TOOLS, args);
+        let mut command = command(&TOOLS, args);
         for (variable, _) in HELD {
             command.env_remove(variable);
         }
@@ -136,7 +136,7 @@ fn a_cause_that_is_the_message_is_not_repeated() {
 fn a_panic_is_one_error_and_no_backtrace() {
     let ran = tools(&["call", "panics"]).exits(1).says("caused by: index out of sorts");
     assert_eq!(ran.err.lines().count(), 2, "{ran:?}");
-    let mut command = command(TOOLS, &["call", "panics"]);
+    let mut command = command(&TOOLS, &["call", "panics"]);
     let output = command.env("RUST_BACKTRACE", "1").output().unwrap();
     assert!(String::from_utf8_lossy(&output.stderr).contains("fixture_tools.rs"));
 }

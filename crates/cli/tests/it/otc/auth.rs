@@ -58,7 +58,7 @@ async fn a_client_needs_the_credentials_of_the_server() {
 #[test]
 fn a_short_secret_of_the_environment_is_rejected() {
     let options = ["serve", "--otc", "0", "--jwt-secret-env", "SECRET_OF_TEST"];
-    let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_fixture_tools"));
+    let mut program = std::process::Command::new(&*TOOLS);
     let output = program.args(options).env("SECRET_OF_TEST", "s3cr3t").output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!output.status.success() && said.contains("`--jwt-secret-env`: the secret has 6 bytes"), "{said}");

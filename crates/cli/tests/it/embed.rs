@@ -5,11 +5,13 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-#[path = "../../../../crates/search/tests/it/embed/tiny.rs"]
+use super::TOOLS;
+
+#[path = "../../../search/tests/it/embed/tiny.rs"]
 mod tiny;
 
 fn search(model: &Path) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_fixture_tools"));
+    let mut command = Command::new(&*TOOLS);
     command.args(["search", "add two numbers", "--json", "--model"]).arg(model).output().unwrap()
 }
 

@@ -3,13 +3,13 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-const ASKS: &str = env!("CARGO_BIN_EXE_fixture_mcp");
+use super::SERVE;
 
 /// Calls a tool on a terminal whose user enters these lines. Returns what the terminal shows, or `None` without
 /// `script`.
 fn typed(tool: &str, lines: &[&str]) -> Option<String> {
     let mut command = Command::new("script");
-    command.args(["-qec", &format!("{ASKS} call {tool}"), "/dev/null"]);
+    command.args(["-qec", &format!("{} call {tool}", *SERVE), "/dev/null"]);
     command.env("NO_COLOR", "1").env("TERM", "xterm").stdin(Stdio::piped()).stdout(Stdio::piped());
     let Ok(mut child) = command.spawn() else {
         test_support::skipped(1);
@@ -77,9 +77,9 @@ fn a_question_can_be_declined_and_closed() {
 
 #[test]
 fn without_a_terminal_no_question_is_asked() {
-    let output = Command::new(ASKS).args(["call", "test_url"]).stdin(Stdio::null()).output().unwrap();
+    let output = Command::new(&*SERVE).args(["call", "test_url"]).stdin(Stdio::null()).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "\"unsupported\"");
-    let output = Command::new(ASKS).args(["call", "test_input_required_result_elicitation"]).output().unwrap();
+    let output = Command::new(&*SERVE).args(["call", "test_input_required_result_elicitation"]).output().unwrap();
     assert!(!output.status.success());
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(error.contains("the client cannot show a form to its user"), "{error}");

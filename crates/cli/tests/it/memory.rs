@@ -9,8 +9,8 @@ use std::time::Duration;
 use serde_json::json;
 use test_support::free_port;
 
-use super::command;
 use super::full::ask_with;
+use super::{SERVE, command};
 
 /// The maximum memory of a server with its workers, in bytes. A server without programs takes about 60 MB in this build.
 const MAX_BYTES: u64 = 300_000_000;
@@ -56,7 +56,7 @@ fn run(port: u16, program: &str) -> String {
 /// Runs a program several times at once, and returns the responses and the highest memory of the server with its workers.
 fn measured(program: &str, n_runs: usize) -> (Vec<String>, u64) {
     let port = free_port();
-    let mut serving = command(env!("CARGO_BIN_EXE_fixture_mcp"), &["serve", "--code", "--http", &port.to_string()]);
+    let mut serving = command(&SERVE, &["serve", "--code", "--http", &port.to_string()]);
     let server = Server(serving.stderr(Stdio::null()).spawn().unwrap());
     let id = server.0.id().to_string();
     thread::scope(|scope| {

@@ -21,14 +21,14 @@ async fn a_trace_reaches_the_tool_from_an_mcp_client_behind_haproxy_a_front_and_
     let _worker = worker(&server);
     let [front_port, proxy_port] = [free_port(), free_port()];
     let _front = Killed(
-        Command::new(TOOLS)
+        Command::new(&*TOOLS)
             .args(["serve", "--http", &format!("127.0.0.1:{front_port}"), "--nats-tools", &server.url()])
             .stderr(Stdio::null())
             .spawn()
             .unwrap(),
     );
     // The configuration for operators, with these ports and one replica.
-    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../deploy/haproxy.cfg")).unwrap();
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../deploy/haproxy.cfg")).unwrap();
     let text = text.replace("127.0.0.1:8080", &format!("127.0.0.1:{proxy_port}"));
     let text = text.replace("127.0.0.1:8001", &format!("127.0.0.1:{front_port}"));
     let lines: Vec<&str> = text.lines().filter(|line| !line.contains(":8002") && !line.contains(":8003")).collect();

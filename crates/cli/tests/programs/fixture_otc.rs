@@ -1,4 +1,4 @@
-//! A program that serves tools, for another process to call; `tests/otc` runs it.
+//! A program that serves tools, for another process to call; `tests/it/otc` runs it.
 
 use std::fs::OpenOptions;
 use std::io::Write;

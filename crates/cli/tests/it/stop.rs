@@ -33,7 +33,7 @@ fn interrupted_at(texts: &[&str], args: &[&str]) -> Ran {
     use std::io::{BufRead, BufReader};
     use std::process::{Command, Stdio};
 
-    let mut command = super::command(super::TOOLS, args);
+    let mut command = super::command(&super::TOOLS, args);
     let command = command.env("FIXTURE_TELLS", "1").stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);

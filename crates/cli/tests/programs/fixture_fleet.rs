@@ -3,7 +3,7 @@
 
 use std::process::ExitCode;
 
-#[path = "../../../crates/nats/tests/programs/fixture_nats.rs"]
+#[path = "../../../nats/tests/programs/fixture_nats.rs"]
 mod worker;
 
 fn main() -> ExitCode {

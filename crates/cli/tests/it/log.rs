@@ -45,7 +45,7 @@ fn a_server_that_cannot_start_says_so_in_an_object() {
         (&["--proxy", "/dev/null/mcp.json"], "/dev/null/mcp.json: "),
         (&["--nats", "nats://127.0.0.1:1"], "cannot connect to NATS"),
     ] {
-        let mut command = command(TOOLS, &[&SERVE, args].concat());
+        let mut command = command(&TOOLS, &[&SERVE, args].concat());
         let ran: Ran = command.env_remove("SERVE_TOKEN").output().unwrap().into();
         assert_ne!(ran.code, Some(0), "{ran:?}");
         assert_has(&messages(&ran.err), "ERROR", text);
@@ -57,11 +57,11 @@ fn a_proxy_reports_its_servers_in_objects() {
     let file = temporary("mcp.json");
     let servers = json!({
         "gone": { "command": "/nonexistent/server" },
-        "odd name": { "command": env!("CARGO_BIN_EXE_fixture_tools"), "args": ["serve"] },
+        "odd name": { "command": *TOOLS, "args": ["serve"] },
         "neither": { "env": {} },
     });
     fs::write(&file, json!({ "mcpServers": servers }).to_string()).unwrap();
-    let mut command = command(TOOLS, &SERVE);
+    let mut command = command(&TOOLS, &SERVE);
     command.arg("--proxy").arg(&file).args(["--proxy-wait", "30s"]);
     let messages = messages(&fed(command, "").exits(0).err);
     fs::remove_file(&file).unwrap();
@@ -75,7 +75,7 @@ fn panics_and_what_tools_write_to_stderr_are_objects_also_in_a_file() {
     let calls = call(1, "bad_panics", json!({})) + &call(2, "slow_walk", json!({ "steps": 1 }));
     let path = temporary("log");
     let to_file = {
-        let mut command = command(TOOLS, &SERVE);
+        let mut command = command(&TOOLS, &SERVE);
         command.env("FIXTURE_TELLS", "1").stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::null());
         let mut child = command.stderr(File::create(&path).unwrap()).spawn().unwrap();
         std::io::Write::write_all(&mut child.stdin.take().unwrap(), calls.as_bytes()).unwrap();
@@ -84,7 +84,7 @@ fn panics_and_what_tools_write_to_stderr_are_objects_also_in_a_file() {
         fs::remove_file(&path).unwrap();
         log
     };
-    let mut piped = command(TOOLS, &SERVE);
+    let mut piped = command(&TOOLS, &SERVE);
     piped.env("FIXTURE_TELLS", "1");
     for log in [to_file, fed(piped, &calls).exits(0).err] {
         let messages = messages(&log);

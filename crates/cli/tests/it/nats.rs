@@ -6,6 +6,7 @@ mod trace;
 
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -15,11 +16,10 @@ use toolkit::{Catalog, Dispatcher, ToolError};
 use toolkit_backends::Backends;
 use toolkit_nats::{Connect, NatsBackend};
 
-/// The command line of a program with the tools of the worker that [`worker`] starts.
-const FIXTURE: &str = env!("CARGO_BIN_EXE_fixture_nats");
+use super::TOOLS;
 
-/// The command line of a program with other tools.
-const TOOLS: &str = env!("CARGO_BIN_EXE_fixture_tools");
+/// The command line of a program with the tools of the worker that [`worker`] starts.
+static FLEET: LazyLock<String> = LazyLock::new(|| super::path("fixture_fleet"));
 
 /// A process that is killed on drop.
 struct Killed(Child);
@@ -38,7 +38,7 @@ fn worker(server: &Server) -> Killed {
 
 /// Starts the program with the tools of the worker.
 fn started(server: &Server, words: &[&str]) -> Killed {
-    let mut command = Command::new(FIXTURE);
+    let mut command = Command::new(&*FLEET);
     let command = command.args(words).env("FIXTURE_DIARY", diary(server));
     Killed(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
 }

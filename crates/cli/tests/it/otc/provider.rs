@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+use test_support::program;
+
 /// A timeout for operations that must not hang.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -27,7 +29,7 @@ impl Provider {
     /// Starts a process; `name` is that of the test.
     pub(crate) fn start_with(name: &str, address: &str, args: &[&str], variables: &[(&str, &str)]) -> Self {
         let diary = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("otc-{name}-{}.diary", std::process::id()));
-        let mut command = Command::new(env!("CARGO_BIN_EXE_fixture_otc"));
+        let mut command = Command::new(program("fixture_otc"));
         command.args(["serve", "--otc", address]).args(args).env("FIXTURE_DIARY", &diary);
         command.env("NO_COLOR", "1").env_remove("RUST_BACKTRACE").envs(variables.iter().copied());
         command.stdin(Stdio::null()).stderr(Stdio::piped());

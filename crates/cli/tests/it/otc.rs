@@ -10,6 +10,8 @@ use toolkit::backend::Backend;
 use toolkit::{Catalog, Context, Dispatcher};
 use toolkit_backends::Backends;
 
+use super::TOOLS;
+
 /// Creates a dispatcher for the tools of a backend.
 async fn dispatcher_on(backend: impl Backend) -> Dispatcher {
     let backends = Backends::new();

@@ -11,6 +11,8 @@ use serde_json::json;
 use test_support::postgres::{PATIENCE, Server};
 use toolkit_durable::{Client, Connect};
 
+use super::TOOLS;
+
 async fn soon<T>(future: impl Future<Output = T>) -> T {
     tokio::time::timeout(PATIENCE, future).await.expect("nothing hangs")
 }
@@ -27,7 +29,7 @@ async fn is_served(connect: &Connect) {
 
 /// Runs a command of a program of tools, and returns its output, its errors and its exit code.
 fn tools(place: &str, words: &[&str], stdin: &str) -> (String, String, Option<i32>) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_fixture_tools"));
+    let mut command = Command::new(&*TOOLS);
     command.arg("chain").args(words).args(["--durable", place]);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(stdin.as_bytes()).unwrap();
@@ -37,7 +39,7 @@ fn tools(place: &str, words: &[&str], stdin: &str) -> (String, String, Option<i3
 }
 
 async fn a_full_stderr_does_not_stop_a_worker(place: &str) {
-    let mut worker = Command::new(env!("CARGO_BIN_EXE_fixture_tools"));
+    let mut worker = Command::new(&*TOOLS);
     // Tools print to stderr.
     worker.args(["serve", "--durable", place]).env("FIXTURE_TELLS", "1");
     let worker = test_support::full::Full::start(worker);
@@ -50,11 +52,8 @@ async fn a_full_stderr_does_not_stop_a_worker(place: &str) {
 }
 
 async fn a_program_runs_durable_chains(place: &str) {
-    let mut worker = tokio::process::Command::new(env!("CARGO_BIN_EXE_fixture_tools"))
-        .args(["serve", "--durable", place])
-        .kill_on_drop(true)
-        .spawn()
-        .unwrap();
+    let mut worker =
+        tokio::process::Command::new(&*TOOLS).args(["serve", "--durable", place]).kill_on_drop(true).spawn().unwrap();
     let connect = Connect::new(place).unwrap();
     is_served(&connect).await;
 
@@ -109,7 +108,7 @@ const METRICS: [&str; 5] = [
 async fn a_command_whose_run_has_no_worker_says_so_and_a_worker_has_a_health_address(place: &str) {
     use std::io::{BufRead, BufReader};
 
-    let program = env!("CARGO_BIN_EXE_fixture_tools");
+    let program = &*TOOLS;
     let mut worker = Command::new(program)
         .args(["serve", "--durable", place, "--health", "0"])
         .stderr(Stdio::piped())
@@ -139,7 +138,7 @@ async fn a_command_whose_run_has_no_worker_says_so_and_a_worker_has_a_health_add
 async fn a_command_names_what_its_run_waits_for_and_the_command_that_decides(place: &str) {
     use std::io::{BufRead, BufReader};
 
-    let program = env!("CARGO_BIN_EXE_fixture_tools");
+    let program = &*TOOLS;
     let mut worker = Command::new(program);
     let _worker = Worker(worker.args(["serve", "--durable", place]).env("FIXTURE_APPROVES", "1").spawn().unwrap());
     is_served(&Connect::new(place).unwrap()).await;
@@ -179,11 +178,8 @@ async fn a_command_names_what_its_run_waits_for_and_the_command_that_decides(pla
 }
 
 async fn ended_runs_are_listed_and_pruned_after_a_confirmation(place: &str) {
-    let mut worker = tokio::process::Command::new(env!("CARGO_BIN_EXE_fixture_tools"))
-        .args(["serve", "--durable", place])
-        .kill_on_drop(true)
-        .spawn()
-        .unwrap();
+    let mut worker =
+        tokio::process::Command::new(&*TOOLS).args(["serve", "--durable", place]).kill_on_drop(true).spawn().unwrap();
     is_served(&Connect::new(place).unwrap()).await;
     let chain = r#"[{"toolId": "math:add", "args": {"a": 1, "b": 2}}]"#;
     for id in ["order-1", "order-2"] {
@@ -267,7 +263,7 @@ impl Drop for Folder {
 
 /// Returns a block of a language in the chapter.
 fn block(language: &str, nth: usize) -> &'static str {
-    let chapter = include_str!("../../../docs/durable.md");
+    let chapter = include_str!("../../../../docs/durable.md");
     let block = chapter.split(&*format!("\n```{language}\n")).nth(nth + 1).unwrap();
     block.split_once("```").unwrap().0
 }
@@ -291,7 +287,7 @@ impl Shell {
         std::fs::write(folder.0.join("order.json"), order).unwrap();
         let programs = folder.0.join("bin");
         std::fs::create_dir(&programs).unwrap();
-        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_fixture_tools"), programs.join("my-tools")).unwrap();
+        std::os::unix::fs::symlink(&*TOOLS, programs.join("my-tools")).unwrap();
         Self(folder)
     }
 
@@ -374,7 +370,7 @@ async fn a_server_over_http_runs_durable_steps_beside_its_calls() {
     let folder = Folder::new();
     let file = folder.0.join("runs.db");
     let place = file.to_str().unwrap();
-    let mut worker = Command::new(env!("CARGO_BIN_EXE_fixture_tools"));
+    let mut worker = Command::new(&*TOOLS);
     worker.args(["serve", "--http", "0", "--read-only", "--durable", place]).stderr(Stdio::piped());
     let mut worker = Worker(worker.spawn().unwrap());
     let mut lines = BufReader::new(worker.0.stderr.take().unwrap()).lines().map_while(Result::ok);
@@ -405,7 +401,7 @@ fn a_server_beside_a_worker_whose_file_cannot_be_opened_fails_with_the_reason() 
     let file = folder.0.join("runs.db");
     std::fs::write(&file, "not a database".repeat(100)).unwrap();
     for http in [&[][..], &["--http", "0"]] {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_fixture_tools"));
+        let mut command = Command::new(&*TOOLS);
         let output = command.arg("serve").args(http).arg("--durable").arg(&file).output().unwrap();
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(1), "{errors}");
@@ -416,7 +412,7 @@ fn a_server_beside_a_worker_whose_file_cannot_be_opened_fails_with_the_reason() 
 #[test]
 fn a_word_that_is_no_place_for_runs_names_what_is_accepted() {
     let words = ["chain", "list", "--durable", "order-42"];
-    let output = Command::new(env!("CARGO_BIN_EXE_fixture_tools")).args(words).output().unwrap();
+    let output = Command::new(&*TOOLS).args(words).output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(errors.contains("--durable: not a place for runs: expected a file that ends in .db"), "{errors}");
     assert_eq!(output.status.code(), Some(2));

@@ -36,7 +36,7 @@ impl Home {
     }
 
     fn command(&self, args: &[&str]) -> Command {
-        let mut command = command(TOOLS, args);
+        let mut command = command(&TOOLS, args);
         command.current_dir(self.path("project")).env("HOME", &self.0).env("PATH", self.path("bin"));
         for variable in ["XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR"] {
             command.env_remove(variable);
@@ -63,7 +63,7 @@ fn a_new_configuration_starts_the_program_by_its_absolute_path() {
     let home = Home::new("new");
     home.run(&["install", "cursor", "--yes"]).exits(0).says("wrote ");
     let entry = entry(&home.read(CURSOR));
-    assert_eq!(entry["command"], fs::canonicalize(TOOLS).unwrap().to_str().unwrap());
+    assert_eq!(entry["command"], fs::canonicalize(&*TOOLS).unwrap().to_str().unwrap());
     assert_eq!(entry["args"], json!(["serve"]));
     // The credentials of the tools, by name.
     assert_eq!(entry["env"]["ALMANAC_KEY"], "${env:ALMANAC_KEY}");
@@ -212,7 +212,7 @@ fn the_entry_of_another_program_is_changed_only_by_force() {
     home.run(&["install", "cursor", "--yes", "--force"]).exits(0);
     assert_eq!(entry(&home.read(CURSOR))["args"], json!(["serve"]));
     // A program that was moved is the same program.
-    home.write(CURSOR, &home.read(CURSOR).replace(TOOLS, "/old/fixture_tools"));
+    home.write(CURSOR, &home.read(CURSOR).replace(&*TOOLS, "/old/fixture_tools"));
     home.run(&["install", "cursor", "--yes"]).exits(0);
 }
 
@@ -252,7 +252,7 @@ fn a_failed_installation_leaves_the_file_as_it_was() {
     home.write(CURSOR, &old);
     // The new file is larger than this process may write.
     let mut shell = Command::new("/bin/sh");
-    shell.args(["-c", "trap '' XFSZ; ulimit -f 100; exec \"$0\" install cursor --yes", TOOLS]);
+    shell.args(["-c", "trap '' XFSZ; ulimit -f 100; exec \"$0\" install cursor --yes", &TOOLS]);
     let ran: Ran = shell.env("HOME", &home.0).current_dir(home.path("project")).output().unwrap().into();
     ran.exits(1).says(CURSOR);
     assert_eq!(home.read(CURSOR), old);

@@ -10,7 +10,7 @@ use super::*;
 
 /// Runs a program of tools and returns its output.
 fn run(server: &Server, command: &[&str], rest: &[&str]) -> (String, String, Option<i32>) {
-    let output = Command::new(TOOLS).args(command).args(["--nats", &server.url()]).args(rest).output().unwrap();
+    let output = Command::new(&*TOOLS).args(command).args(["--nats", &server.url()]).args(rest).output().unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     (text(&output.stdout), text(&output.stderr), output.status.code())
 }
@@ -45,7 +45,7 @@ async fn the_tools_of_workers_are_listed_shown_searched_and_called() {
     let gone = Server::start();
     let url = gone.url();
     drop(gone);
-    let output = Command::new(TOOLS).args(["list", "--nats", &url]).output().unwrap();
+    let output = Command::new(&*TOOLS).args(["list", "--nats", &url]).output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(errors.contains("the workers of `nats` cannot be reached"), "{errors}");
 }
@@ -54,7 +54,7 @@ async fn the_tools_of_workers_are_listed_shown_searched_and_called() {
 #[ignore = "needs nats-server"]
 async fn a_program_serves_its_tools_as_a_worker() {
     let server = Server::start();
-    let mut serving = tokio::process::Command::new(TOOLS)
+    let mut serving = tokio::process::Command::new(&*TOOLS)
         .args(["serve", "--nats", &server.url()])
         .kill_on_drop(true)
         .stderr(std::process::Stdio::null())
@@ -71,7 +71,7 @@ async fn a_program_serves_its_tools_as_a_worker() {
 
 /// Returns the words of the commands in the guide for operators, for this server and these tools.
 fn documented(server: &Server, port: u16) -> Vec<Vec<String>> {
-    let guide = include_str!("../../../../docs/workers.md");
+    let guide = include_str!("../../../../../docs/workers.md");
     let commands = guide.lines().filter_map(|line| line.strip_prefix("my-tools "));
     let command = |line: &str| {
         let line = line.split('#').next().unwrap().replace("nats://localhost", &server.url());
@@ -122,7 +122,7 @@ async fn the_commands_of_the_guide_run_tools_in_the_worker_only() {
 
 /// Runs a command of the program, and returns its output and exit code.
 fn run_words(words: &[&str]) -> (String, Option<i32>) {
-    let output = Command::new(FIXTURE).args(words).output().unwrap();
+    let output = Command::new(&*FLEET).args(words).output().unwrap();
     (String::from_utf8_lossy(&output.stdout).into_owned(), output.status.code())
 }
 
@@ -133,7 +133,7 @@ async fn a_full_stderr_stops_neither_a_worker_nor_its_front() {
 
     let server = Server::start();
     let serve = |arguments: &[&str]| {
-        let mut command = Command::new(TOOLS);
+        let mut command = Command::new(&*TOOLS);
         // Tools print to stderr.
         command.arg("serve").args(arguments).env("FIXTURE_TELLS", "1").stdin(Stdio::piped()).stdout(Stdio::piped());
         Full::start(command)
@@ -162,7 +162,7 @@ async fn a_full_stderr_stops_neither_a_worker_nor_its_front() {
 #[ignore = "needs nats-server"]
 async fn an_mcp_server_in_front_follows_the_workers() {
     let server = Server::start();
-    let front = Program::new(TOOLS).args(["serve", "--nats-tools", &server.url()]);
+    let front = Program::new(&*TOOLS).args(["serve", "--nats-tools", &server.url()]);
     let front = McpBackend::stdio("front", front);
     let listed = async || soon(toolkit::backend::Backend::tools(&front)).await.unwrap().tools;
     assert!(listed().await.is_empty());
@@ -182,7 +182,7 @@ async fn an_mcp_server_in_front_follows_the_workers() {
 async fn options_claim_calls_and_choose_namespaces() {
     let server = Server::start();
     let _serving = Killed(
-        Command::new(TOOLS)
+        Command::new(&*TOOLS)
             .args(["serve", "--nats", &server.url(), "--nats-create-buckets", "--nats-inbox", "_INBOX.worker"])
             .stderr(std::process::Stdio::null())
             .spawn()

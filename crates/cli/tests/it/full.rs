@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use test_support::full::Full;
 use test_support::{free_port, until_it_listens};
 
-use super::{TOOLS, command};
+use super::{SERVE, TOOLS, command};
 
 /// The configuration of a server that writes to its stderr before it serves.
 struct Chatty(PathBuf);
@@ -19,14 +19,14 @@ impl Chatty {
     fn new(name: &str, n_bytes: u32) -> Self {
         let file = std::env::temp_dir().join(format!("toolkit-full-{}-{name}.json", std::process::id()));
         let script = format!("yes 'a server writes this' | head -c {n_bytes} >&2; exec \"$0\"");
-        let server = json!({ "command": "sh", "args": ["-c", script, env!("CARGO_BIN_EXE_fixture_mcp")] });
+        let server = json!({ "command": "sh", "args": ["-c", script, *SERVE] });
         std::fs::write(&file, json!({ "mcpServers": { "chatty": server } }).to_string()).unwrap();
         Self(file)
     }
 
     fn serve(&self, arguments: &[&str]) -> Command {
         let proxy = ["serve", "--proxy-wait", "60s", "--proxy", self.0.to_str().unwrap()];
-        let mut command = command(TOOLS, &[&proxy, arguments].concat());
+        let mut command = command(&TOOLS, &[&proxy, arguments].concat());
         // Tools print to stderr.
         command.env("FIXTURE_TELLS", "1");
         command
@@ -99,7 +99,7 @@ fn a_full_stderr_stops_nothing_over_stdio() {
 
 #[test]
 fn output_of_a_tool_does_not_stop_a_server_over_stdio() {
-    let mut serving = command(env!("CARGO_BIN_EXE_fixture_mcp"), &["serve"]);
+    let mut serving = command(&SERVE, &["serve"]);
     serving.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut server = Full::start(serving);
     let mut to = server.child.stdin.take().unwrap();
@@ -131,11 +131,11 @@ fn a_full_stderr_stops_nothing_over_http() {
 #[test]
 fn a_full_stderr_stops_no_other_server() {
     let port = free_port();
-    let server = Full::start(command(TOOLS, &["serve", "--otc", &port.to_string()]));
+    let server = Full::start(command(&TOOLS, &["serve", "--otc", &port.to_string()]));
     assert!(ask(port, "GET", "/tools", "").starts_with("HTTP/1.1 200"));
     assert!(server.terminate().success());
 
-    let mut sandbox = command(TOOLS, &["serve-sandbox", &port.to_string(), "--profile", "standard"]);
+    let mut sandbox = command(&TOOLS, &["serve-sandbox", &port.to_string(), "--profile", "standard"]);
     sandbox.env("SANDBOX_TOKEN", "s3cr3t");
     let sandbox = Full::start(sandbox);
     assert!(ask(port, "GET", "/healthz", "").starts_with("HTTP/1.1 200"));
@@ -144,14 +144,14 @@ fn a_full_stderr_stops_no_other_server() {
 
 #[test]
 fn a_server_that_cannot_start_ends_with_a_full_stderr() {
-    let mut server = Full::start(command(TOOLS, &["serve", "--http", "nowhere.invalid:1"]));
+    let mut server = Full::start(command(&TOOLS, &["serve", "--http", "nowhere.invalid:1"]));
     assert_eq!(server.child.wait().unwrap().code(), Some(1));
 }
 
 #[test]
 fn dropped_lines_are_counted_and_reported_when_stderr_is_read_again() {
     let port = free_port();
-    let mut server = Full::start(command(TOOLS, &["serve", "--http", &port.to_string()]));
+    let mut server = Full::start(command(&TOOLS, &["serve", "--http", &port.to_string()]));
     let dropped = || {
         let metrics = ask(port, "GET", "/metrics", "");
         let count = metrics.lines().find_map(|line| line.strip_prefix("toolkit_mcp_log_lines_dropped_total "));
@@ -172,7 +172,7 @@ fn dropped_lines_are_counted_and_reported_when_stderr_is_read_again() {
 
 #[test]
 fn the_last_lines_are_written_before_the_end() {
-    let mut serving = command(env!("CARGO_BIN_EXE_fixture_mcp"), &["serve"]);
+    let mut serving = command(&SERVE, &["serve"]);
     serving.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     for _ in 0..20 {
         let mut server = serving.spawn().unwrap();

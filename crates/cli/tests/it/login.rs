@@ -28,7 +28,7 @@ fn run(name: &str, arguments: &[&str]) -> Ran {
     fs::write(&file, servers.to_string()).unwrap();
     let arguments: Vec<&str> =
         arguments.iter().map(|argument| if *argument == "FILE" { file.to_str().unwrap() } else { argument }).collect();
-    let output = command(TOOLS, &arguments).env("LOGIN_DIRECTORY", folder.join("logins")).output();
+    let output = command(&TOOLS, &arguments).env("LOGIN_DIRECTORY", folder.join("logins")).output();
     let _ = fs::remove_dir_all(&folder);
     output.expect("the fixture runs").into()
 }
@@ -46,7 +46,7 @@ fn the_server_of_a_login_must_exist_and_have_a_url() {
 #[test]
 fn the_directory_of_the_tokens_must_be_an_absolute_path() {
     for arguments in [&["login", "https://notes.example"][..], &["logout", "https://notes.example"]] {
-        let output = command(TOOLS, arguments).env("LOGIN_DIRECTORY", "logins").output();
+        let output = command(&TOOLS, arguments).env("LOGIN_DIRECTORY", "logins").output();
         let ran: Ran = output.expect("the fixture runs").into();
         ran.exits(2).says("LOGIN_DIRECTORY must be an absolute path, got `logins`");
     }
@@ -107,7 +107,7 @@ fn the_command_in_errors_is_quoted_for_the_shell() {
         .unwrap();
     let lock = folder.join("lock.json");
     let arguments = ["serve", "--proxy", file.to_str().unwrap(), "--lock", lock.to_str().unwrap(), "--update-lock"];
-    let output = command(TOOLS, &arguments).env("LOGIN_DIRECTORY", folder.join("logins")).output();
+    let output = command(&TOOLS, &arguments).env("LOGIN_DIRECTORY", folder.join("logins")).output();
     let _ = fs::remove_dir_all(&folder);
     let ran: Ran = output.expect("the fixture runs").into();
     let quoted = file.to_str().unwrap().replace('\'', r"'\''");

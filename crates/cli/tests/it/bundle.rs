@@ -93,7 +93,7 @@ fn an_incomplete_bundle_is_refused_and_leaves_no_file() {
     let script = program(&directory, "script", b"#!/b");
     let mac = program(&directory, "mac", &[0xcf, 0xfa, 0xed, 0xfe]);
     mcpb(&path, &["--program", &script]).exits(1).says("not an executable file");
-    mcpb(&path, &["--program", &mac, "--program", TOOLS])
+    mcpb(&path, &["--program", &mac, "--program", &TOOLS])
         .exits(2)
         .says("one program for Windows and one for Linux or macOS");
     mcpb(&path, &["--icon", &mac]).exits(1).says("not a PNG image");
@@ -115,7 +115,7 @@ fn an_interrupted_bundle_leaves_no_file() {
     fs::File::options().write(true).open(&large).and_then(|file| file.set_len(1 << 40)).expect("a sparse file");
     let output = directory.join("x.mcpb");
     let args = ["bundle", "mcpb", "-o", output.to_str().unwrap(), "--description", "Tools", "--author", "Ada"];
-    let mut command = super::command(TOOLS, &[&args[..], &["--program", &large]].concat());
+    let mut command = super::command(&TOOLS, &[&args[..], &["--program", &large]].concat());
     let child = command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
     let files = || fs::read_dir(&directory).unwrap().count();
     while files() < 2 {

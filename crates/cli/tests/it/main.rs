@@ -1,4 +1,4 @@
-//! The command line of a program with tools, `src/bin/fixture_tools.rs`.
+//! The command line of a program with tools, `tests/programs/fixture_tools.rs`.
 
 mod ask;
 mod bundle;
@@ -7,6 +7,7 @@ mod catalog;
 mod chain;
 mod code;
 mod cost;
+mod durable;
 mod embed;
 mod flags;
 #[cfg(unix)]
@@ -18,6 +19,8 @@ mod log;
 mod login;
 #[cfg(target_os = "linux")]
 mod memory;
+mod nats;
+mod otc;
 mod page;
 mod serve;
 mod show;
@@ -26,11 +29,19 @@ mod terminal;
 
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
+use std::sync::LazyLock;
 
 use serde_json::Value;
 
-const TOOLS: &str = env!("CARGO_BIN_EXE_fixture_tools");
-const BROKEN: &str = env!("CARGO_BIN_EXE_fixture_broken");
+static TOOLS: LazyLock<String> = LazyLock::new(|| path("fixture_tools"));
+static BROKEN: LazyLock<String> = LazyLock::new(|| path("fixture_broken"));
+/// A program with the tools of the server that `toolkit-mcp-server` is tested with.
+static SERVE: LazyLock<String> = LazyLock::new(|| path("fixture_serve"));
+
+/// Returns the path of a program that the tests start.
+fn path(name: &str) -> String {
+    test_support::program(name).into_os_string().into_string().expect("the path is UTF-8")
+}
 
 /// The exit code and output of a command.
 #[derive(Debug)]
@@ -87,12 +98,12 @@ fn command(program: &str, args: &[&str]) -> Command {
 }
 
 fn tools(args: &[&str]) -> Ran {
-    let output = command(TOOLS, args).output();
+    let output = command(&TOOLS, args).output();
     output.expect("the fixture runs").into()
 }
 
 fn tools_reading(stdin: &str, args: &[&str]) -> Ran {
-    running(TOOLS, stdin, args)
+    running(&TOOLS, stdin, args)
 }
 
 fn running(program: &str, stdin: &str, args: &[&str]) -> Ran {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Ran, TOOLS, command, fed, running, tools, tools_reading};
+use super::{Ran, SERVE, TOOLS, command, fed, running, tools, tools_reading};
 
 /// Returns the names of the tools that are listed over stdio.
 fn listed(args: &[&str]) -> Vec<String> {
@@ -13,7 +13,7 @@ fn listed(args: &[&str]) -> Vec<String> {
 }
 
 fn refused(args: &[&str]) -> Ran {
-    let mut command = command(TOOLS, &[&["serve"], args].concat());
+    let mut command = command(&TOOLS, &[&["serve"], args].concat());
     command.env_remove("SERVE_TOKEN").output().unwrap().into()
 }
 
@@ -61,7 +61,7 @@ fn invalid_options_are_reported_at_start() {
 fn a_port_without_a_host_is_on_the_loopback_interface() {
     use std::io::{BufRead, BufReader};
 
-    let mut serving = command(TOOLS, &["serve", "--http", "0"]).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let mut serving = command(&TOOLS, &["serve", "--http", "0"]).stderr(std::process::Stdio::piped()).spawn().unwrap();
     let mut line = String::new();
     BufReader::new(serving.stderr.take().unwrap()).read_line(&mut line).unwrap();
     serving.kill().unwrap();
@@ -80,7 +80,7 @@ fn initialized(program: &str) -> Value {
 
 #[test]
 fn clients_receive_the_name_version_and_instructions_of_the_program() {
-    let answer = initialized(TOOLS);
+    let answer = initialized(&TOOLS);
     let expected = json!({ "name": "fixture_tools", "version": env!("CARGO_PKG_VERSION") });
     assert_eq!((&answer["serverInfo"], &answer["instructions"]), (&expected, &json!("A fixture.")));
     let version = tools(&["--version"]).exits(0).out;
@@ -93,7 +93,7 @@ fn the_cause_of_an_internal_error_is_logged_unless_the_log_is_off() {
         "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "test_internal_error", "arguments": {} },
     });
     let logged = |level: Option<&str>| {
-        let mut command = command(env!("CARGO_BIN_EXE_fixture_mcp"), &["serve"]);
+        let mut command = command(&SERVE, &["serve"]);
         command.env_remove("RUST_LOG").envs(level.map(|level| ("RUST_LOG", level)));
         let ran = fed(command, &format!("{call}\n")).exits(0);
         assert!(!ran.out.contains("hunter2"), "{}", ran.out);
@@ -108,7 +108,7 @@ fn the_cause_of_an_internal_error_is_logged_unless_the_log_is_off() {
 #[test]
 fn both_protocols_read_a_token_from_an_environment_variable() {
     for protocol in ["--http", "--otc"] {
-        let mut command = command(TOOLS, &["serve", protocol, "0.0.0.0:0"]);
+        let mut command = command(&TOOLS, &["serve", protocol, "0.0.0.0:0"]);
         let ran: Ran = command.env_remove("SERVE_TOKEN").output().unwrap().into();
         ran.says("SERVE_TOKEN").says("--allow-unauthenticated");
         refused(&[protocol, "0", "--token-env", "NOT_SET"])
@@ -145,7 +145,7 @@ impl Probed {
         use std::io::{BufRead, BufReader};
         use std::process::Stdio;
 
-        let mut command = command(TOOLS, &[&["serve", "--health", address], args].concat());
+        let mut command = command(&TOOLS, &[&["serve", "--health", address], args].concat());
         command.env_remove("SERVE_TOKEN").envs(token.map(|token| ("SERVE_TOKEN", token)));
         let mut serving = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
