@@ -1,9 +1,10 @@
 //! Arguments and results that do not fit into a message, in an object store of the NATS server.
 
+mod reference;
+
 use std::collections::HashMap;
 use std::fmt;
 use std::io::{Error, ErrorKind};
-use std::str::FromStr;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -11,12 +12,11 @@ use async_nats::Client;
 use async_nats::jetstream::Context;
 use async_nats::jetstream::object_store::{ObjectInfo, ObjectMetadata, ObjectStore};
 use bytes::Bytes;
-use data_encoding::{BASE64URL, HEXLOWER};
-use sha2::{Digest, Sha256};
+use data_encoding::BASE64URL;
 use tokio::io::AsyncReadExt;
 use tokio::time::timeout;
 
-use crate::subject::{is_bucket, is_token};
+pub(crate) use self::reference::Reference;
 use crate::wire::{HEADER_RESERVE, MAX_BODY, random_id};
 
 /// The object stores of a NATS server.
@@ -128,76 +128,5 @@ async fn within<T, E: fmt::Display>(
         Ok(Ok(done)) => Ok(done),
         Ok(Err(error)) => Err(Error::other(error.to_string())),
         Err(_) => Err(Error::new(ErrorKind::TimedOut, format!("the NATS server did not answer within {limit:?}"))),
-    }
-}
-
-// References to bodies in an object store.
-
-/// A reference to a body: the value of the header `Tk-Body`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Reference {
-    pub(crate) bucket: String,
-    pub(crate) object: String,
-    /// The SHA-256 of the body.
-    pub(crate) sha256: [u8; 32],
-    /// The size in bytes.
-    pub(crate) len: usize,
-}
-
-impl Reference {
-    /// Creates the reference to a body that is going to be stored.
-    pub(crate) fn new(bucket: &str, object: String, body: &[u8]) -> Self {
-        Self { bucket: bucket.to_owned(), object, sha256: Sha256::digest(body).into(), len: body.len() }
-    }
-
-    /// Returns true if this is a reference to the body.
-    pub(crate) fn fits(&self, body: &[u8]) -> bool {
-        body.len() == self.len && Sha256::digest(body)[..] == self.sha256
-    }
-}
-
-impl fmt::Display for Reference {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { bucket, object, sha256, len } = self;
-        write!(f, "{bucket}/{object};sha256={};len={len}", HEXLOWER.encode(sha256))
-    }
-}
-
-impl FromStr for Reference {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let read = || {
-            let (place, rest) = text.split_once(";sha256=")?;
-            let (sha256, len) = rest.split_once(";len=")?;
-            let (bucket, object) = place.split_once('/')?;
-            let sha256 = HEXLOWER.decode(sha256.as_bytes()).ok()?.try_into().ok()?;
-            let reference =
-                Self { bucket: bucket.to_owned(), object: object.to_owned(), sha256, len: len.parse().ok()? };
-            (is_bucket(bucket) && is_token(object)).then_some(reference)
-        };
-        read().ok_or("must be BUCKET/OBJECT;sha256=HEX;len=N")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_reference_is_read_back_and_fits_its_body_only() {
-        let reference = Reference::new("tk-bodies", "0af".to_owned(), b"body");
-        assert_eq!(reference.to_string().parse(), Ok(reference.clone()));
-        assert!(reference.fits(b"body") && !reference.fits(b"bodY") && !reference.fits(b"body2"));
-    }
-
-    #[test]
-    fn other_texts_are_no_references() {
-        let valid = Reference::new("tk-bodies", "0af".to_owned(), b"body").to_string();
-        for (part, other) in
-            [("tk-bodies", "a.b"), ("0af", ">"), ("len=4", "len=-4"), (";sha256=", ";sha256=00"), ("/", "")]
-        {
-            assert!(valid.replace(part, other).parse::<Reference>().is_err(), "{other}");
-        }
     }
 }
