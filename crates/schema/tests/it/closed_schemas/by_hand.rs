@@ -247,10 +247,12 @@ fn inlining_stops_at_the_size_and_the_depth_that_its_documentation_names() {
         inline::inline(&mut schema);
         schema
     };
-    // Each definition uses the next one twice: 2^17 uses of the last.
-    let wide = chain(17, |next| json!({ "a": next, "b": next }));
-    assert!(n_values(&wide) <= 100_000, "{} values", n_values(&wide));
-    assert!(n_values(&wide) > 50_000 && wide.to_string().contains("$ref"), "{} values", n_values(&wide));
-    let deep = chain(60, |next| json!({ "a": next }));
-    assert!((60..=66).contains(&depth(&deep)), "{} levels", depth(&deep));
+    // Each definition uses the next one eight times: 8^6 uses of the last.
+    let wide = chain(6, |next| (0..8).map(|idx| (format!("p{idx}"), next.clone())).collect());
+    assert!((50_000..=100_000).contains(&n_values(&wide)), "{} values", n_values(&wide));
+    assert!(wide.to_string().contains("$ref"));
+    let shallow = chain(10, |next| [("a".to_owned(), next)].into_iter().collect());
+    assert!(!shallow.to_string().contains("$ref") && depth(&shallow) > 20, "{} levels", depth(&shallow));
+    let deep = chain(60, |next| [("a".to_owned(), next)].into_iter().collect());
+    assert!(deep.to_string().contains("$ref") && depth(&deep) <= 66, "{} levels", depth(&deep));
 }

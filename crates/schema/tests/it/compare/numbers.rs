@@ -21,7 +21,7 @@ fn a_closed_bound_covers_the_open_one_at_the_same_number_and_no_open_bound_a_clo
                 assert!(!covers(bound(keyword, json!(3)), bound(keyword, json!(farther))), "{kind} {keyword}");
             }
             // Only among integers does an open bound reach the next number.
-            assert_eq!(covers(bound(open, json!(farther)), bound(closed, json!(3))), true, "{kind} {open}");
+            assert!(covers(bound(open, json!(farther)), bound(closed, json!(3))), "{kind} {open}");
             assert_eq!(
                 covers(bound(closed, json!(3)), bound(open, json!(farther))),
                 kind == "integer",
