@@ -1,10 +1,15 @@
 //! The graph of the schemas in a document and of the values that they apply to, within the limits of a schema.
 
+mod node;
+
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
+use self::node::Place;
+pub(crate) use self::node::{Label, Node};
+pub(super) use self::node::{MAX_DEPTH, MAX_SUBSCHEMAS};
 use super::dialect::Dialect;
 use super::error::{MAX_DIAGNOSTICS, SchemaDiagnostic, SchemaErrorKind};
 use super::pointer::child;
@@ -277,97 +282,6 @@ fn patterns_of<'s>(node: usize, keywords: &'s Map<String, Value>) -> impl Iterat
     let of_text = of_text.map(move |text| Pattern { node, text, of_keys: false });
     of_text.chain(of_keys.map(move |text| Pattern { node, text, of_keys: true }))
 }
-
-// A schema of a document, and the schemas that it applies to the same value and to the values inside.
-
-/// A single schema.
-pub(crate) struct Node<'s> {
-    schema: &'s Value,
-    place: Place<'s>,
-    base: Base,
-    /// The schemas that apply to the same value, and the branches of choices that a tag determines.
-    pub(crate) in_place: Vec<usize>,
-    pub(crate) tagged: Vec<Vec<usize>>,
-    /// The schemas for the values inside: by key or index, and for the others.
-    pub(crate) named: Vec<(Label<'s>, usize)>,
-    pub(crate) other_keys: Vec<usize>,
-    pub(crate) every_key: Vec<usize>,
-    pub(crate) other_items: Vec<usize>,
-    pub(crate) every_item: Vec<usize>,
-    /// True if the schema depends on which of the values inside were evaluated by adjacent schemas.
-    pub(crate) unevaluated: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Label<'s> {
-    Key(&'s str),
-    Index(usize),
-}
-
-/// The location of a schema, from which its pointer is built.
-enum Place<'s> {
-    Root,
-    Below(usize, &'s str, Token<'s>),
-    /// The target of a reference, outside of all schema keywords.
-    At(&'s str),
-}
-
-impl<'s> Node<'s> {
-    fn new(schema: &'s Value, place: Place<'s>, base: Base) -> Self {
-        Self {
-            schema,
-            place,
-            base,
-            in_place: Vec::new(),
-            tagged: Vec::new(),
-            named: Vec::new(),
-            other_keys: Vec::new(),
-            every_key: Vec::new(),
-            other_items: Vec::new(),
-            every_item: Vec::new(),
-            unevaluated: false,
-        }
-    }
-
-    /// Returns the schemas that apply to the same value.
-    pub(crate) fn beside(&self) -> impl Iterator<Item = usize> {
-        self.in_place.iter().chain(self.tagged.iter().flatten()).copied()
-    }
-
-    /// Returns the schemas that apply to the values inside.
-    pub(crate) fn below(&self) -> impl Iterator<Item = usize> {
-        let others = [&self.other_keys, &self.every_key, &self.other_items, &self.every_item];
-        self.named.iter().map(|&(_, id)| id).chain(others.into_iter().flatten().copied())
-    }
-
-    /// Adds the subschema of a keyword.
-    fn connect(&mut self, keyword: &str, token: Token<'s>, sub: usize) {
-        match (keyword, token) {
-            ("$defs" | "definitions" | "contentSchema", _) => {}
-            ("properties", Token::Name(name)) => self.named.push((Label::Key(name), sub)),
-            ("prefixItems" | "items", Token::Index(idx)) => self.named.push((Label::Index(idx), sub)),
-            ("items" | "additionalItems", _) => self.other_items.push(sub),
-            ("additionalProperties", _) => self.other_keys.push(sub),
-            ("patternProperties" | "propertyNames", _) => self.every_key.push(sub),
-            ("contains", _) => self.every_item.push(sub),
-            ("unevaluatedProperties", _) => {
-                self.unevaluated = true;
-                self.every_key.push(sub);
-            }
-            ("unevaluatedItems", _) => {
-                self.unevaluated = true;
-                self.every_item.push(sub);
-            }
-            _ => self.in_place.push(sub),
-        }
-    }
-}
-
-/// The maximum depth of a schema, counted in nested arrays and objects.
-pub(super) const MAX_DEPTH: usize = 127;
-
-/// The maximum number of subschemas.
-pub(super) const MAX_SUBSCHEMAS: usize = 65_536;
 
 #[cfg(test)]
 mod tests {

@@ -333,8 +333,6 @@ fn dismantle(value: Value) {
     }
 }
 
-// Validation of values.
-
 impl Schema {
     /// Validates a value.
     ///

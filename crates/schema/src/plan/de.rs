@@ -4,6 +4,7 @@
 //! scanned twice: the scan that finds a string also finds its end.
 
 mod approved;
+mod content;
 mod cursor;
 pub(crate) mod decimal;
 mod map;
@@ -152,7 +153,7 @@ impl<'de> Deserializer<'de> for Value<'_, '_, 'de> {
                 Err(PlanError) => Err(PlanError),
             };
         }
-        if name != value::VARIANT && self.cursor.is_approved_array() {
+        if name != content::VARIANT && self.cursor.is_approved_array() {
             return self.array(visitor);
         }
         Err(self.requests(Request::Struct(fields), &visitor))
@@ -232,7 +233,7 @@ impl<'de> Deserializer<'de> for Value<'_, '_, 'de> {
     ) -> Result<V::Value, PlanError> {
         if self.cursor.peek() == b'{' {
             let mut entries = Entries::open(self.cursor, self.node)?;
-            let value = visitor.visit_enum(value::Variant(&mut entries));
+            let value = visitor.visit_enum(content::Variant(&mut entries));
             return match entries.close(value.is_ok()) {
                 Ok(()) => value,
                 Err(PlanError) => Err(PlanError),

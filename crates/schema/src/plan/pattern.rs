@@ -4,10 +4,11 @@
 //! where they do not contradict each other: `\d`, `\w`, `\s`, `\b`, `.` and classes have the meaning of ECMAScript, and
 //! flags such as `(?i)`, named groups, `\A` and `\z` that of Rust. Look-around and back references have no linear engine.
 
+mod steps;
+
 use std::fmt::Write;
 
 use regex::{Regex, RegexBuilder};
-use regex_syntax::hir::{Class, Hir, HirKind, Look};
 
 /// A compiled pattern, which matches anywhere in a string as JSON Schema requires.
 pub(crate) enum Pattern {
@@ -55,6 +56,7 @@ pub(crate) enum PatternError {
     Unsupported,
 }
 
+pub(crate) use self::steps::Steps;
 use PatternError::{Invalid, Unsupported};
 
 const DIGIT: &str = "0-9";
@@ -371,110 +373,6 @@ fn literal_in_class(c: char, out: &mut String) {
         out.push(c);
     } else {
         write!(out, r"\x{{{:x}}}", u32::from(c)).expect("a string takes every text");
-    }
-}
-
-// Patterns that match in a single pass without backtracking.
-
-/// A pattern anchored at both ends: a sequence of ASCII character sets, each with a repetition count.
-pub(crate) struct Steps(Box<[Step]>);
-
-struct Step {
-    /// A bit for each ASCII character.
-    set: u128,
-    least: usize,
-    most: usize,
-}
-
-impl Steps {
-    /// Returns `None` if the pattern has another form, or if a greedy step might consume a character that a later one
-    /// needs.
-    fn from_hir(pattern: &Hir) -> Option<Steps> {
-        let HirKind::Concat(parts) = pattern.kind() else {
-            return None;
-        };
-        let [start, inner @ .., end] = parts.as_slice() else {
-            return None;
-        };
-        let anchored = *start.kind() == HirKind::Look(Look::Start) && *end.kind() == HirKind::Look(Look::End);
-        anchored.then_some(())?;
-        let mut steps = Vec::new();
-        for part in inner {
-            add(part, &mut steps)?;
-        }
-        let clear = (0..steps.len()).all(|at| takes_only_its_own(&steps[at], &steps[at + 1..]));
-        clear.then(|| Steps(steps.into()))
-    }
-
-    fn is_match(&self, text: &str) -> bool {
-        let mut rest = text.as_bytes();
-        for step in &self.0 {
-            let fits = |byte: &&u8| byte.is_ascii() && step.set >> **byte & 1 == 1;
-            let taken = rest.iter().take(step.most).take_while(fits).count();
-            if taken < step.least {
-                return false;
-            }
-            rest = &rest[taken..];
-        }
-        rest.is_empty()
-    }
-}
-
-/// Returns true if no character that a step consumes could belong to a following step.
-fn takes_only_its_own(step: &Step, following: &[Step]) -> bool {
-    if step.least == step.most {
-        return true;
-    }
-    for next in following {
-        if step.set & next.set != 0 {
-            return false;
-        }
-        if next.least > 0 {
-            return true;
-        }
-    }
-    true
-}
-
-fn add(part: &Hir, steps: &mut Vec<Step>) -> Option<()> {
-    match part.kind() {
-        HirKind::Repetition(repeat) => steps.push(Step {
-            set: set(&repeat.sub)?,
-            least: repeat.min as usize,
-            most: repeat.max.map_or(usize::MAX, |most| most as usize),
-        }),
-        HirKind::Literal(literal) => {
-            for byte in &literal.0 {
-                steps.push(once(byte.is_ascii().then(|| 1 << byte)?));
-            }
-        }
-        _ => steps.push(once(set(part)?)),
-    }
-    Some(())
-}
-
-fn once(set: u128) -> Step {
-    Step { set, least: 1, most: 1 }
-}
-
-/// Returns the characters that match at one position of the pattern, if all are ASCII.
-fn set(part: &Hir) -> Option<u128> {
-    match part.kind() {
-        HirKind::Literal(literal) => match *literal.0 {
-            [byte] if byte.is_ascii() => Some(1 << byte),
-            _ => None,
-        },
-        HirKind::Class(Class::Unicode(class)) => {
-            let mut set = 0;
-            for range in class.ranges() {
-                range.end().is_ascii().then_some(())?;
-                for c in range.start()..=range.end() {
-                    set |= 1 << u32::from(c);
-                }
-            }
-            Some(set)
-        }
-        _ => None,
     }
 }
 
