@@ -169,15 +169,13 @@ const OWN: [&str; 3] = ["allowed_callers", "cache_control", "eager_input_streami
 /// ```
 #[must_use]
 pub fn describe(tool: &Tool, name: &str, options: Options) -> ToolExport {
-    let mut export = described(tool, name, is_requested(tool, "strict", options.strict), options);
-    export.json.sort_all_objects();
-    export
+    described(tool, name, is_requested(tool, "strict", options.strict), options).sorted()
 }
 
 /// Describes one tool without sorting its keys.
 fn described(tool: &Tool, name: &str, strict: bool, options: Options) -> ToolExport {
     let strict = strict.then_some(&Dialect::ANTHROPIC_STRICT);
-    let StrictResult { lowered, is_strict, not_strict, .. } = lower_strict(tool, strict, &Dialect::ANTHROPIC);
+    let StrictResult { lowered, is_strict, not_strict } = lower_strict(tool, strict, &Dialect::ANTHROPIC);
     let description = provider_description(tool);
     let rejected = check_record(&Dialect::ANTHROPIC, name, description.as_deref());
     let mut json = Map::from_iter([("name".to_owned(), json!(name)), ("input_schema".to_owned(), lowered.schema)]);

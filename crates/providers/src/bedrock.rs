@@ -111,15 +111,13 @@ pub fn tools(catalog: &Catalog, naming: Naming, options: Options) -> Result<Expo
 /// ```
 #[must_use]
 pub fn describe(tool: &Tool, name: &str, options: Options) -> ToolExport {
-    let mut export = described(tool, name, options);
-    export.json.sort_all_objects();
-    export
+    described(tool, name, options).sorted()
 }
 
 /// Describes one tool without sorting its keys.
 fn described(tool: &Tool, name: &str, options: Options) -> ToolExport {
     let strict = is_requested(tool, "strict", options.strict).then_some(&Dialect::BEDROCK_STRICT);
-    let StrictResult { mut lowered, is_strict, not_strict, .. } = lower_strict(tool, strict, &Dialect::BEDROCK);
+    let StrictResult { mut lowered, is_strict, not_strict } = lower_strict(tool, strict, &Dialect::BEDROCK);
     let description = provider_description(tool);
     let rejected = check_record(&Dialect::BEDROCK, name, description.as_deref());
     let mut spec = Map::from_iter([("name".to_owned(), json!(name))]);

@@ -125,9 +125,7 @@ pub fn tools(catalog: &Catalog, naming: Naming) -> Result<Export, Diagnostics> {
 /// ```
 #[must_use]
 pub fn describe(tool: &Tool, name: &str) -> ToolExport {
-    let mut export = described(tool, name);
-    export.json.sort_all_objects();
-    export
+    described(tool, name).sorted()
 }
 
 /// Describes one tool without sorting its keys.

@@ -108,19 +108,12 @@ impl Loss {
 
 impl fmt::Display for Loss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let at = if self.pointer.is_empty() { "root" } else { &self.pointer };
         match self.side {
             Side::Record => write!(f, "`{}` {}", self.keyword, self.reason),
-            Side::Input => write!(f, "input {}: `{}` {}", Place(&self.pointer), self.keyword, self.reason),
-            Side::Output => write!(f, "output {}: `{}` {}", Place(&self.pointer), self.keyword, self.reason),
+            Side::Input => write!(f, "input {at}: `{}` {}", self.keyword, self.reason),
+            Side::Output => write!(f, "output {at}: `{}` {}", self.keyword, self.reason),
         }
-    }
-}
-
-struct Place<'p>(&'p str);
-
-impl fmt::Display for Place<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.0.is_empty() { "root" } else { self.0 })
     }
 }
 
@@ -145,6 +138,14 @@ pub struct ToolExport {
     pub losses: Vec<Loss>,
     /// The reasons why strict mode was requested but is not possible.
     pub not_strict: Vec<Loss>,
+}
+
+impl ToolExport {
+    /// Sorts the keys of the JSON.
+    pub(super) fn sorted(mut self) -> Self {
+        self.json.sort_all_objects();
+        self
+    }
 }
 
 /// Adds a loss if the wire name differs from the name of the tool: another tool could have the same wire name.

@@ -31,7 +31,7 @@ pub(super) use self::merge::are_disjoint;
 pub(super) use self::names::replace_names;
 use self::names::{renamed, restore_names};
 use self::schema::{keeps_root, lower_root};
-use super::dialect::{Dialect, Limits, check_schema};
+use super::dialect::{Dialect, check_schema};
 use super::loss::{Effect, Loss, Side};
 use toolkit::call::{Coercion, coerced};
 use toolkit::tool::Tool;
@@ -190,8 +190,6 @@ pub(super) fn renames(schema: &Schema) -> bool {
 pub(super) struct StrictResult {
     pub(super) lowered: Lowered,
     pub(super) is_strict: bool,
-    /// The size of the strict schema, even if it does not express the tool; `None` if strict mode was not requested.
-    pub(super) strict_size: Option<Limits>,
     /// The reasons why strict mode was requested but is not possible.
     pub(super) not_strict: Vec<Loss>,
 }
@@ -207,15 +205,14 @@ pub(super) fn lower_strict(tool: &Tool, strict: Option<&Dialect>, fallback: &Dia
     let normal = normalize(tool.input().as_value(), Side::Input);
     let Some(strict) = strict else {
         let lowered = lower_normal(normal, fallback, Side::Input);
-        return StrictResult { lowered, is_strict: false, strict_size: None, not_strict: Vec::new() };
+        return StrictResult { lowered, is_strict: false, not_strict: Vec::new() };
     };
     let lowered = lower_normal(normal.clone(), strict, Side::Input);
-    let strict_size = lowered.schema.as_object().map(Limits::taken_by);
     if lowered.is_whole() {
-        return StrictResult { lowered, is_strict: true, strict_size, not_strict: Vec::new() };
+        return StrictResult { lowered, is_strict: true, not_strict: Vec::new() };
     }
     let mut not_strict = lowered.losses;
     not_strict.retain(|loss| matches!(loss.effect, Effect::Narrowed | Effect::Rejected));
     let lowered = lower_normal(normal, fallback, Side::Input);
-    StrictResult { lowered, is_strict: false, strict_size, not_strict }
+    StrictResult { lowered, is_strict: false, not_strict }
 }

@@ -139,7 +139,7 @@ pub fn tools(catalog: &Catalog, naming: Naming, options: Options) -> Result<Expo
         return namespaces::grouped(catalog, options);
     }
     let names = catalog.listed(naming)?;
-    let members = Member::all_with_size(&names, |tool, name| described(tool, name, options));
+    let members = Member::all(&names, |tool, name| described(tool, name, options));
     let mut more_usage: Vec<_> = description_usage(&members).collect();
     more_usage.extend(strict_usage(&members, options));
     let mut export = Export::from_members(&RequestLimits::OPENAI, members);

@@ -186,13 +186,11 @@ pub(super) struct Member<'c> {
     pub(super) name: &'c str,
     pub(super) tool: &'c Tool,
     pub(super) export: ToolExport,
-    /// The size of the strict schema, if the export has computed one.
-    strict_size: Option<Limits>,
 }
 
 impl<'c> Member<'c> {
     pub(super) fn new(name: &'c str, tool: &'c Tool, export: ToolExport) -> Self {
-        Self { name, tool, export, strict_size: None }
+        Self { name, tool, export }
     }
 
     /// Returns the exported description.
@@ -204,18 +202,7 @@ impl<'c> Member<'c> {
 
     /// Describes each listed tool.
     pub(super) fn all(names: &'c WireNames<'c>, describe: impl Fn(&Tool, &str) -> ToolExport) -> Vec<Self> {
-        Self::all_with_size(names, |tool, name| (describe(tool, name), None))
-    }
-
-    /// Describes each listed tool, with the size of its strict schema if `describe` computes one.
-    pub(super) fn all_with_size(
-        names: &'c WireNames<'c>,
-        describe: impl Fn(&Tool, &str) -> (ToolExport, Option<Limits>),
-    ) -> Vec<Self> {
-        let member = |(name, tool)| {
-            let (export, strict_size) = describe(tool, name);
-            Self { name, tool, export: with_wire_name(export, tool, name), strict_size }
-        };
+        let member = |(name, tool)| Self::new(name, tool, with_wire_name(describe(tool, name), tool, name));
         names.iter().map(member).collect()
     }
 }
@@ -310,12 +297,9 @@ pub(super) fn description_usage(members: &[Member<'_>]) -> impl Iterator<Item = 
 
 /// Returns the use of the limits of a strict dialect by the largest schemas. These limits apply to each schema alone.
 pub(super) fn schema_usage(dialect: &Dialect, members: &[Member<'_>]) -> Vec<Usage> {
-    let measured = |tool: &Tool| {
-        let lowered = lower_unsorted(tool.input().as_value(), dialect, Side::Input);
-        lowered.schema.as_object().map(Limits::taken_by)
-    };
     let sizes = members.iter().map(|member| {
-        let size = member.strict_size.or_else(|| measured(member.tool)).unwrap_or(Limits::ZERO);
+        let lowered = lower_unsorted(member.tool.input().as_value(), dialect, Side::Input);
+        let size = lowered.schema.as_object().map_or(Limits::ZERO, Limits::taken_by);
         (member.tool, size.named())
     });
     let sizes: Vec<(&Tool, [(&'static str, usize); Limits::N])> = sizes.collect();

@@ -4,8 +4,8 @@
 
 use serde_json::Value;
 
-use super::merge::same;
 use crate::dialect::may_be;
+use toolkit_schema::equality::equal;
 use toolkit_schema::merge::Keywords;
 use toolkit_schema::walk::{self, type_of};
 
@@ -14,7 +14,7 @@ pub(super) fn values(keywords: &Keywords) -> Option<Vec<Value>> {
     match (keywords.get("enum"), keywords.get("const")) {
         (Some(Value::Array(values)), None) => Some(values.clone()),
         (Some(Value::Array(values)), Some(constant)) => {
-            Some(values.iter().filter(|value| same(value, constant)).cloned().collect())
+            Some(values.iter().filter(|value| equal(value, constant)).cloned().collect())
         }
         (_, Some(constant)) => Some(vec![constant.clone()]),
         (_, None) => None,

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use super::keywords::{constrains_object, describes_objects};
+use toolkit_schema::equality::equal;
 use toolkit_schema::merge::{Keywords, declares_beyond, has_in_place, join, names, simplify_unevaluated};
 use toolkit_schema::walk;
 
@@ -138,7 +139,7 @@ fn values_are_disjoint(a: &Value, b: &Value) -> bool {
     let (Some(a), Some(b)) = (values(a), values(b)) else {
         return false;
     };
-    !a.iter().any(|a| b.iter().any(|b| same(a, b)))
+    !a.iter().any(|a| b.iter().any(|b| equal(a, b)))
 }
 
 fn values(schema: &Value) -> Option<Vec<&Value>> {
@@ -146,18 +147,6 @@ fn values(schema: &Value) -> Option<Vec<&Value>> {
         (Some(constant), _) => Some(vec![constant]),
         (None, Some(Value::Array(values))) => Some(values.iter().collect()),
         _ => None,
-    }
-}
-
-/// Returns true if two values are equal, or may be: `1` and `1.0` are the same value.
-pub(super) fn same(a: &Value, b: &Value) -> bool {
-    match (a, b) {
-        (Value::Number(a), Value::Number(b)) => a == b || a.as_f64() == b.as_f64(),
-        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
-        (Value::Object(a), Value::Object(b)) => {
-            a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| same(a, b)))
-        }
-        _ => a == b,
     }
 }
 

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::options::{Interface, Options};
-use crate::dialect::{Dialect, Limits, check_record};
+use crate::dialect::{Dialect, check_record};
 use crate::loss::{Effect, Loss, Side, ToolExport, provider_description, unsupported_fields};
 use crate::lower::{StrictResult, is_requested, lower_strict};
 use crate::reader::{Fields, read_function};
@@ -25,15 +25,13 @@ use toolkit::tool::{ParseToolError, Tool};
 /// ```
 #[must_use]
 pub fn describe(tool: &Tool, name: &str, options: Options) -> ToolExport {
-    let (mut export, _) = described(tool, name, options);
-    export.json.sort_all_objects();
-    export
+    described(tool, name, options).sorted()
 }
 
-/// Describes one tool without sorting its keys, with the size of its strict schema if strict mode is requested.
-pub(super) fn described(tool: &Tool, name: &str, options: Options) -> (ToolExport, Option<Limits>) {
+/// Describes one tool without sorting its keys.
+pub(super) fn described(tool: &Tool, name: &str, options: Options) -> ToolExport {
     let strict = is_requested(tool, "strict", options.strict).then_some(&Dialect::OPENAI_STRICT);
-    let StrictResult { lowered, is_strict, strict_size, not_strict } = lower_strict(tool, strict, &Dialect::OPENAI);
+    let StrictResult { lowered, is_strict, not_strict } = lower_strict(tool, strict, &Dialect::OPENAI);
     let (description, cut) = within(provider_description(tool), options.max_description);
     let rejected = check_record(&Dialect::OPENAI, name, description.as_deref());
     let mut function = Map::from_iter([("name".to_owned(), json!(name)), ("parameters".to_owned(), lowered.schema)]);
@@ -66,7 +64,7 @@ pub(super) fn described(tool: &Tool, name: &str, options: Options) -> (ToolExpor
     };
     let losses =
         unsupported_fields(tool, &supported).into_iter().chain(cut).chain(rejected).chain(lowered.losses).collect();
-    (ToolExport { json, losses, not_strict }, strict_size)
+    ToolExport { json, losses, not_strict }
 }
 
 /// Cuts a description to a number of characters, after a word.

@@ -38,14 +38,13 @@ pub(super) fn grouped(catalog: &Catalog, options: Options) -> Result<Export, Dia
     Diagnostics::none_or(diagnostics)?;
 
     let describe_tool = |tool: &Tool, name: &str| {
-        let (mut export, strict_size) = described(tool, name, options);
+        let mut export = described(tool, name, options);
         if tool.id().namespace().is_none_or(|namespace| wire(namespace) == namespace) {
             export.losses.retain(|loss| loss.keyword != "namespace");
         }
-        (export, strict_size)
+        export
     };
-    let members: Vec<Member<'_>> =
-        listed.iter().flat_map(|(_, names)| Member::all_with_size(names, describe_tool)).collect();
+    let members: Vec<Member<'_>> = listed.iter().flat_map(|(_, names)| Member::all(names, describe_tool)).collect();
     let mut export = Export::empty();
     export.usage = tool_usage(&RequestLimits::OPENAI, &members);
     export.usage.extend(description_usage(&members));
