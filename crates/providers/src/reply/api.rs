@@ -47,7 +47,7 @@ impl Api {
     /// Returns an error if the JSON is not a reply of this API.
     pub fn read<'b>(self, body: impl Into<ReplyBody<'b>>, names: &ExportedNames) -> Result<Reply, InvalidReply> {
         let body = body.into().into_value();
-        let body = body.map_err(|error| InvalidReply::new(self.name(), format!("not JSON: {error}")))?;
+        let body = body.map_err(|error| InvalidReply::not_json(self.name(), "the body", error))?;
         self.read_assembled(Assembled::new(body, true), names)
     }
 
@@ -140,15 +140,21 @@ pub enum ReplyEvent {
 ///     "not a reply of Anthropic Messages: it has no `content`; it looks like a reply of OpenAI Chat Completions"
 /// );
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct InvalidReply {
     api: &'static str,
     reason: String,
+    source: Option<Arc<serde_json::Error>>,
 }
 
 impl InvalidReply {
     pub(crate) fn new(api: &'static str, reason: impl Into<String>) -> Self {
-        Self { api, reason: reason.into() }
+        Self { api, reason: reason.into(), source: None }
+    }
+
+    /// Creates the error of a body or an event that is not JSON.
+    pub(super) fn not_json(api: &'static str, what: &str, error: serde_json::Error) -> Self {
+        Self { api, reason: format!("{what} is not JSON: {error}"), source: Some(Arc::new(error)) }
     }
 
     /// Creates the error of JSON that is not a reply of an API, with the API that it may be from.
@@ -191,4 +197,8 @@ impl fmt::Display for InvalidReply {
     }
 }
 
-impl std::error::Error for InvalidReply {}
+impl std::error::Error for InvalidReply {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.source.as_deref().map(|error| error as &(dyn std::error::Error + 'static))
+    }
+}

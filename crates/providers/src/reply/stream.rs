@@ -119,8 +119,9 @@ fn parse_and_add(api: Api, event: &[u8], reply: &mut Assembly) -> Result<(), Inv
         // Servers and proxies keep a connection alive with events without data.
         b"" => return Ok(()),
         b"[DONE]" => DONE.into(),
-        event => serde_json::from_slice(event)
-            .map_err(|error| InvalidReply::new(api.name(), format!("an event is not JSON: {error}")))?,
+        event => {
+            serde_json::from_slice(event).map_err(|error| InvalidReply::not_json(api.name(), "an event", error))?
+        }
     };
     add(api, event, reply)
 }

@@ -1,5 +1,7 @@
 //! Replies of OpenAI's Responses.
 
+use std::error::Error as _;
+
 use serde_json::{Value, json};
 use toolkit::call::Coercion;
 use toolkit::catalog::{ExportedNames, Naming};
@@ -264,7 +266,9 @@ fn an_error_in_place_of_a_reply_is_reported_with_its_message() {
         "not a reply of OpenAI Responses: it has no `output`; it looks like a reply of OpenAI Chat Completions"
     );
     let html = "<html>Bad gateway</html>";
-    assert!(RESPONSES.read(html, &names).unwrap_err().to_string().contains("not JSON"));
+    let error = RESPONSES.read(html, &names).unwrap_err();
+    assert!(error.to_string().contains("the body is not JSON"), "{error}");
+    assert!(error.source().is_some_and(|cause| cause.is::<serde_json::Error>()));
 }
 
 #[test]
