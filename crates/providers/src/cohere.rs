@@ -102,7 +102,9 @@ impl Format for Chat {
             return Err(InvalidReply::new(NAME, "the stream has no `message-start`"));
         }
         let is_content = |block: &Value| matches!(block["type"].as_str(), Some("text" | "thinking"));
-        let (content, calls): (Vec<Value>, Vec<Value>) = reply.take_blocks().partition(is_content);
+        let (mut content, calls): (Vec<Value>, Vec<Value>) = reply.take_blocks().partition(is_content);
+        content.sort_by_key(|part| part["index"].as_u64());
+        content.iter_mut().filter_map(Value::as_object_mut).for_each(|part| drop(part.remove("index")));
         let message = &mut reply.body["message"];
         *message = object(message.take());
         for (field, list) in [("content", content), ("tool_calls", complete_calls(calls))] {
@@ -167,7 +169,7 @@ fn add_content(index: Option<u64>, piece: &Value, reply: &mut Assembly) {
             let key = (index, Some("content".to_owned()));
             let latest = reply.blocks.last_key_value().filter(|(_, block)| block.json["type"] == field);
             let known = if index.is_some() { reply.with_key(&key) } else { latest.map(|(index, _)| *index) };
-            let block = known.unwrap_or_else(|| reply.start(None, json!({ "type": field }), None));
+            let block = known.unwrap_or_else(|| reply.start(None, json!({ "type": field, "index": index }), None));
             reply.set_key(key, block);
             reply.append(block, field, &piece[field], event);
         }

@@ -13,7 +13,12 @@ pub(crate) fn add_call(mut fragment: Value, reply: &mut Assembly) {
     let id = text(&fragment["id"]).map(str::to_owned);
     let body = if function.is_object() { &function } else { &fragment["custom"] };
     let known = known_call(index, id.as_deref(), body, reply);
-    let block = known.unwrap_or_else(|| reply.start(None, json!({}), None));
+    let block = known.unwrap_or_else(|| {
+        let block = reply.start(None, json!({}), None);
+        // A fragment without an index and an id continues the latest call.
+        reply.set_key((None, None), block);
+        block
+    });
     if index.is_some() {
         reply.set_key((index, None), block);
     }
@@ -36,9 +41,8 @@ pub(crate) fn add_call(mut fragment: Value, reply: &mut Assembly) {
 /// Servers disagree about the index: some omit it, some count from 1, and some have the same for all calls.
 fn known_call(index: Option<u64>, id: Option<&str>, function: &Value, reply: &Assembly) -> Option<u64> {
     let known = match (index, id) {
-        (Some(_), _) => reply.with_key(&(index, None)),
+        (Some(_), _) | (None, None) => reply.with_key(&(index, None)),
         (None, Some(id)) => reply.with_key(&(None, Some(id.to_owned()))),
-        (None, None) => reply.known(None),
     };
     known.filter(|block| !is_followed_by(&reply.blocks[block], index, id, function))
 }

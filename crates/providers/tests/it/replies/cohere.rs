@@ -114,6 +114,30 @@ fn a_stream_is_the_same_reply_as_the_whole_at_every_cut() {
 }
 
 #[test]
+fn pieces_continue_their_own_part_whatever_comes_between_them() {
+    let event = |kind: &str, index: Value, message: Value| json!({ "type": kind, "index": index, "delta": { "message": message } });
+    let content = |index: u64, piece: Value| event("content-delta", json!(index), json!({ "content": piece }));
+    let more = |call: Value| event("tool-call-delta", Value::Null, json!({ "tool_calls": call }));
+    let events = [
+        json!({ "type": "message-start", "id": "m1" }),
+        content(1, json!({ "text": "b" })),
+        content(0, json!({ "thinking": "a" })),
+        more(call("add_1", "add", "{\"a\": 1,")),
+        content(1, json!({ "text": "c" })),
+        content(2, json!({ "text": "d" })),
+        more(json!({ "function": { "arguments": "\"b\": 2}" } })),
+        json!({ "type": "message-end", "delta": { "finish_reason": "TOOL_CALL" } }),
+    ];
+    let mut stream = CHAT.stream(&export().names);
+    events.into_iter().for_each(|event| drop(stream.push_event(event).unwrap()));
+    let content =
+        [("thinking", "a"), ("text", "bc"), ("text", "d")].map(|(kind, text)| json!({ "type": kind, kind: text }));
+    let message =
+        json!({ "role": "assistant", "content": content, "tool_calls": [call("add_1", "add", "{\"a\": 1,\"b\": 2}")] });
+    assert_eq!(stream.finish().unwrap().messages(), [message]);
+}
+
+#[test]
 fn a_stream_that_ends_early_is_truncated() {
     let events = events();
     for n_events in 1..events.len() {
