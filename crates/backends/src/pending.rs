@@ -24,10 +24,10 @@ type Listing = Result<OfferedTools, ToolError>;
 pub(crate) struct PendingLists(Mutex<Requests>);
 
 /// Each request with its backend. The `Arc` keeps the address, which is the key, from being reused.
-type Requests = HashMap<usize, (Arc<Registered>, Request)>;
+type Requests = HashMap<usize, (Arc<Registered>, ListRequest)>;
 
 /// A request for the tools of one backend.
-enum Request {
+enum ListRequest {
     Running(BoxFuture<'static, Listing>),
     /// A task of the runtime, so that the request proceeds and does not hold resources, such as a
     /// lock of the backend, until the next collection.
@@ -41,10 +41,10 @@ enum Request {
 struct Spawned(tokio::task::JoinHandle<Listing>);
 
 /// A request that a collection awaits. Dropping it returns the request to the list.
-struct Waiting<'p> {
+struct WaitingList<'p> {
     lists: &'p PendingLists,
     backend: Arc<Registered>,
-    request: Option<Request>,
+    request: Option<ListRequest>,
 }
 
 impl PendingLists {
@@ -53,11 +53,11 @@ impl PendingLists {
         let waiting = self.lock().remove(&key(backend));
         let request = waiting.map(|(_, request)| request).unwrap_or_else(|| {
             let backend = Arc::clone(backend);
-            Request::Running(Box::pin(async move {
+            ListRequest::Running(Box::pin(async move {
                 within(timeout, pin!(caught_future(|| backend.backend().tools()))).await
             }))
         });
-        let mut waiting = Waiting { lists: self, backend: Arc::clone(backend), request: Some(request) };
+        let mut waiting = WaitingList { lists: self, backend: Arc::clone(backend), request: Some(request) };
         poll_fn(move |cx| waiting.poll_answer(cx))
     }
 
@@ -67,7 +67,7 @@ impl PendingLists {
         let Some((backend, request)) = self.lock().remove(&key(backend)) else {
             return std::future::pending().await;
         };
-        let mut waiting = Waiting { lists: self, backend, request: Some(request) };
+        let mut waiting = WaitingList { lists: self, backend, request: Some(request) };
         poll_fn(|cx| waiting.poll_settled(cx)).await;
     }
 
@@ -97,24 +97,24 @@ fn key(backend: &Arc<Registered>) -> usize {
     Arc::as_ptr(backend).addr()
 }
 
-impl Waiting<'_> {
+impl WaitingList<'_> {
     fn poll_settled(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let answer = match &mut self.request {
-            Some(Request::Running(request)) => request.as_mut().poll(cx),
+            Some(ListRequest::Running(request)) => request.as_mut().poll(cx),
             #[cfg(feature = "async")]
-            Some(Request::Spawned(task)) => {
+            Some(ListRequest::Spawned(task)) => {
                 let outcome = std::pin::Pin::new(&mut task.0).poll(cx);
                 outcome.map(|outcome| outcome.unwrap_or_else(|error| Err(ToolError::internal(error))))
             }
-            Some(Request::Answered(_)) | None => return Poll::Ready(()),
+            Some(ListRequest::Answered(_)) | None => return Poll::Ready(()),
         };
-        answer.map(|answer| self.request = Some(Request::Answered(answer)))
+        answer.map(|answer| self.request = Some(ListRequest::Answered(answer)))
     }
 
     fn poll_answer(&mut self, cx: &mut Context<'_>) -> Poll<Listing> {
         match self.poll_settled(cx) {
             Poll::Ready(()) => match self.request.take() {
-                Some(Request::Answered(answer)) => Poll::Ready(answer),
+                Some(ListRequest::Answered(answer)) => Poll::Ready(answer),
                 _ => Poll::Pending,
             },
             Poll::Pending => Poll::Pending,
@@ -122,7 +122,7 @@ impl Waiting<'_> {
     }
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for WaitingList<'_> {
     fn drop(&mut self) {
         if let Some(request) = self.request.take() {
             let request = unattended(request);
@@ -134,12 +134,12 @@ impl Drop for Waiting<'_> {
 }
 
 /// Prepares a request for the time in which no collection polls it.
-fn unattended(request: Request) -> Request {
+fn unattended(request: ListRequest) -> ListRequest {
     match request {
         #[cfg(feature = "async")]
-        Request::Running(running) => match tokio::runtime::Handle::try_current() {
-            Ok(runtime) => Request::Spawned(Spawned(runtime.spawn(running))),
-            Err(_) => Request::Running(running),
+        ListRequest::Running(running) => match tokio::runtime::Handle::try_current() {
+            Ok(runtime) => ListRequest::Spawned(Spawned(runtime.spawn(running))),
+            Err(_) => ListRequest::Running(running),
         },
         request => request,
     }

@@ -78,10 +78,10 @@ use toolkit::call::{ErrorKind, ToolError};
 use toolkit::catalog::{Diagnostic, DiagnosticKind, Diagnostics};
 use toolkit::{Catalog, Context, Dispatcher, Tool, ToolId};
 
-use self::caller::{Caller, Ended};
+use self::caller::{Caller, EndedCall};
 use self::cases::Cases;
 use self::generate::{Generator, mutate};
-use self::judge::{Found, Judge};
+use self::judge::{FoundDefect, Judge};
 pub use self::report::{CallDiagnostic, CallReport, CallsError, Defect, Untested};
 
 /// The default number of calls of each tool.
@@ -289,14 +289,14 @@ struct ToolRun<'r, 't> {
 /// The result of the calls of one tool.
 #[derive(Default)]
 struct ToolOutcome {
-    found: Vec<(Value, Found)>,
+    found: Vec<(Value, FoundDefect)>,
     untested: Option<String>,
 }
 
 /// The result of one call, or of two equal ones.
 enum Tried {
     Sound,
-    Defective(Found),
+    Defective(FoundDefect),
     /// The tool cannot be called, for a reason that does not depend on the arguments.
     Blocked(String),
 }
@@ -366,7 +366,7 @@ impl ToolRun<'_, '_> {
     fn attempt(&mut self, arguments: &Value) -> io::Result<Tried> {
         let is_valid = self.judge.tool.input().is_valid(arguments);
         let first = self.call(arguments)?;
-        if let Some(Ended { outcome: Err(error), .. }) = &first
+        if let Some(EndedCall { outcome: Err(error), .. }) = &first
             && let Some(reason) = blocked(error)
         {
             return Ok(Tried::Blocked(reason));
@@ -376,7 +376,7 @@ impl ToolRun<'_, '_> {
             return Ok(Tried::Defective(found));
         }
         match first {
-            Some(Ended { outcome: Ok(first), .. }) if self.judge.must_repeat() => {
+            Some(EndedCall { outcome: Ok(first), .. }) if self.judge.must_repeat() => {
                 let second = self.call(arguments)?;
                 Ok(self.judge.difference(&first, &second).map_or(Tried::Sound, Tried::Defective))
             }
@@ -384,7 +384,7 @@ impl ToolRun<'_, '_> {
         }
     }
 
-    fn call(&mut self, arguments: &Value) -> io::Result<judge::Outcome> {
+    fn call(&mut self, arguments: &Value) -> io::Result<judge::CallOutcome> {
         let tool = self.judge.tool.id().to_string();
         let started = Instant::now();
         loop {
@@ -405,7 +405,7 @@ impl ToolRun<'_, '_> {
     }
 
     /// Returns the simplest arguments with the same defect, which stay valid if they are.
-    fn shrunk(&mut self, mut arguments: Value, mut found: Found) -> io::Result<(Value, Found)> {
+    fn shrunk(&mut self, mut arguments: Value, mut found: FoundDefect) -> io::Result<(Value, FoundDefect)> {
         let input = self.judge.tool.input();
         let is_valid = input.is_valid(&arguments);
         let mut used = HashSet::from([fingerprint(&arguments)]);

@@ -127,7 +127,7 @@ impl FromIterator<Step> for Chain {
 /// The serialized form of a chain.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
-enum Form<'c> {
+enum ChainJson<'c> {
     /// The steps, which run one after another.
     Sequential(Cow<'c, [Step]>),
     /// The steps, which run as soon as their references allow.
@@ -233,8 +233,8 @@ impl Serialize for Chain {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let steps = Cow::Borrowed(self.steps());
         match self.order {
-            Order::Sequential => Form::Sequential(steps).serialize(serializer),
-            Order::Parallel => Form::Parallel(Parallel { parallel: true, steps }).serialize(serializer),
+            Order::Sequential => ChainJson::Sequential(steps).serialize(serializer),
+            Order::Parallel => ChainJson::Parallel(Parallel { parallel: true, steps }).serialize(serializer),
         }
     }
 }
@@ -252,7 +252,7 @@ impl JsonSchema for Chain {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> schemars::Schema {
-        Form::json_schema(generator)
+        ChainJson::json_schema(generator)
     }
 }
 

@@ -19,7 +19,7 @@ use super::runner::{StepCall, StepRun, StepRunner, no_wait};
 use super::step::PREVIOUS;
 
 /// A running chain.
-pub(super) struct Run<'a> {
+pub(super) struct ChainRun<'a> {
     chain: &'a Chain,
     plan: &'a Plan<'a>,
     dispatcher: &'a Dispatcher,
@@ -42,7 +42,7 @@ struct Called {
     run: StepRun,
 }
 
-impl<'a> Run<'a> {
+impl<'a> ChainRun<'a> {
     pub(super) fn new(
         chain: &'a Chain,
         plan: &'a Plan<'a>,

@@ -8,7 +8,7 @@ use toolkit::dispatch::Dispatcher;
 use super::check::check;
 use super::definition::Chain;
 use super::diagnostic::ChainDiagnostics;
-use super::execute::Run;
+use super::execute::ChainRun;
 use super::memory::ChainLimits;
 use super::outcome::ChainOutcome;
 use super::plan::Plan;
@@ -223,8 +223,8 @@ impl PreparedChain<'_> {
         self.start(context, limits).run_sync()
     }
 
-    fn start<'r>(&'r self, context: &'r Context, limits: ChainLimits) -> Run<'r> {
-        Run::new(self.chain, &self.plan, self.dispatcher, context, limits)
+    fn start<'r>(&'r self, context: &'r Context, limits: ChainLimits) -> ChainRun<'r> {
+        ChainRun::new(self.chain, &self.plan, self.dispatcher, context, limits)
     }
 }
 

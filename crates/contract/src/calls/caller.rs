@@ -36,11 +36,11 @@ pub(super) struct Caller {
 }
 
 struct CallThread {
-    calls: Sender<Call>,
+    calls: Sender<PlannedCall>,
     outcomes: Receiver<Result<RunResult, ToolError>>,
 }
 
-struct Call {
+struct PlannedCall {
     context: Context,
     tool: String,
     arguments: String,
@@ -48,7 +48,7 @@ struct Call {
 }
 
 /// The end of a call within the time limit.
-pub(super) struct Ended {
+pub(super) struct EndedCall {
     pub(super) outcome: Result<RunResult, ToolError>,
     /// True if the call wrote to a file.
     pub(super) has_written: bool,
@@ -73,7 +73,7 @@ impl Caller {
     /// # Errors
     ///
     /// Returns an error if a thread cannot be started.
-    pub(super) fn call(&mut self, context: Context, tool: &str, arguments: String) -> io::Result<Option<Ended>> {
+    pub(super) fn call(&mut self, context: Context, tool: &str, arguments: String) -> io::Result<Option<EndedCall>> {
         let thread = match self.thread.take() {
             Some(thread) => thread,
             None => self.start()?,
@@ -87,7 +87,7 @@ impl Caller {
             drop(thread::Builder::new().name(THREAD_NAME.into()).spawn(move || writes.during(work)));
         });
         let context = context.with(blocking).with_cancel(cancel.clone());
-        let sent = thread.calls.send(Call { context, tool: tool.to_owned(), arguments, writes });
+        let sent = thread.calls.send(PlannedCall { context, tool: tool.to_owned(), arguments, writes });
         let outcome = match sent {
             Ok(()) => thread.outcomes.recv_timeout(self.time_limit),
             Err(_) => Err(RecvTimeoutError::Disconnected),
@@ -99,7 +99,7 @@ impl Caller {
                 let has_ended = !matches!(&outcome, Err(error) if error.kind() == ErrorKind::TimedOut);
                 // A call of another process is itself written.
                 let has_written = has_ended && !is_foreign(&outcome) && has_written(&notes);
-                Ok(Some(Ended { has_written, outcome }))
+                Ok(Some(EndedCall { has_written, outcome }))
             }
             Err(RecvTimeoutError::Timeout) => {
                 cancel.cancel();
@@ -110,11 +110,11 @@ impl Caller {
     }
 
     fn start(&self) -> io::Result<CallThread> {
-        let (calls, to_call) = channel::<Call>();
+        let (calls, to_call) = channel::<PlannedCall>();
         let (outcome, outcomes) = channel();
         let (dispatcher, handle) = (self.dispatcher.clone(), self.handle.clone());
         let run = move || {
-            for Call { context, tool, arguments, writes } in to_call {
+            for PlannedCall { context, tool, arguments, writes } in to_call {
                 let call = dispatcher.call_with(&context, &tool, arguments);
                 let called = writes.during(|| handle.block_on(call));
                 if outcome.send(called).is_err() {

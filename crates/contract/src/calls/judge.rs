@@ -7,17 +7,17 @@ use toolkit::call::{Content, ErrorKind, RunResult, ToolError};
 use toolkit::{Coercion, Context, Tool};
 use toolkit_schema::format;
 
-use super::caller::Ended;
+use super::caller::EndedCall;
 use super::report::Defect;
 
 /// The length from which a text is not part of an error by coincidence.
 const MIN_SECRET_LENGTH: usize = 8;
 
 /// A call that ended; `None` if it exceeded the time limit.
-pub(super) type Outcome = Option<Ended>;
+pub(super) type CallOutcome = Option<EndedCall>;
 
 /// A defect, and a description of what happened.
-pub(super) type Found = (Defect, String);
+pub(super) type FoundDefect = (Defect, String);
 
 /// The expectations of one tool.
 pub(super) struct Judge<'t> {
@@ -44,10 +44,10 @@ impl<'t> Judge<'t> {
     }
 
     /// Returns the defect that a call shows. `is_valid` is the verdict of the input schema.
-    pub(super) fn defect(&self, arguments: &Value, is_valid: bool, outcome: &Outcome) -> Option<Found> {
+    pub(super) fn defect(&self, arguments: &Value, is_valid: bool, outcome: &CallOutcome) -> Option<FoundDefect> {
         let (defect, mut message) = match outcome {
             None => (Defect::Hang, "the call exceeded the time limit of the check".to_owned()),
-            Some(Ended { outcome, has_written }) => {
+            Some(EndedCall { outcome, has_written }) => {
                 let found = match outcome {
                     Ok(result) => self.defect_of_result(is_valid, result),
                     Err(error) => self.defect_of_error(arguments, is_valid, error),
@@ -62,7 +62,7 @@ impl<'t> Judge<'t> {
         Some((defect, message))
     }
 
-    fn defect_of_result(&self, is_valid: bool, result: &RunResult) -> Option<Found> {
+    fn defect_of_result(&self, is_valid: bool, result: &RunResult) -> Option<FoundDefect> {
         if !is_valid && result.changes().is_empty() {
             let message = "the tool was called with arguments that do not match its input schema";
             return Some((Defect::AcceptsInvalid, message.to_owned()));
@@ -74,7 +74,7 @@ impl<'t> Judge<'t> {
         Some((Defect::InvalidResult, message))
     }
 
-    fn defect_of_error(&self, arguments: &Value, is_valid: bool, error: &ToolError) -> Option<Found> {
+    fn defect_of_error(&self, arguments: &Value, is_valid: bool, error: &ToolError) -> Option<FoundDefect> {
         let caused = || match error.source() {
             Some(cause) => format!("{}: {cause}", error.message()),
             None => error.message().to_owned(),
@@ -101,25 +101,25 @@ impl<'t> Judge<'t> {
         }
     }
 
-    fn defect_of_writing(&self, has_written: bool) -> Option<Found> {
+    fn defect_of_writing(&self, has_written: bool) -> Option<FoundDefect> {
         let message = "the tool writes to a file or stream, although it is declared `read_only`";
         let is_denied = has_written && self.tool.annotations().read_only == Some(true);
         is_denied.then(|| (Defect::Writes, message.to_owned()))
     }
 
     /// Returns the defect of an idempotent tool whose second call with the same arguments differs from the first.
-    pub(super) fn difference(&self, first: &RunResult, second: &Outcome) -> Option<Found> {
+    pub(super) fn difference(&self, first: &RunResult, second: &CallOutcome) -> Option<FoundDefect> {
         let differs =
             |how: &str| Some((Defect::NotIdempotent, format!("two calls with these arguments differ: {how}")));
         match second {
             None => differs("the second exceeded the time limit"),
-            Some(Ended { outcome: Err(error), .. }) => differs(&format!("the second failed: {}", error.message())),
-            Some(Ended { outcome: Ok(second), .. }) if first.value() != second.value() => differs(&format!(
+            Some(EndedCall { outcome: Err(error), .. }) => differs(&format!("the second failed: {}", error.message())),
+            Some(EndedCall { outcome: Ok(second), .. }) if first.value() != second.value() => differs(&format!(
                 "the results are {} and {}",
                 excerpt(&first.value().to_string()),
                 excerpt(&second.value().to_string())
             )),
-            Some(Ended { outcome: Ok(second), .. }) if first.own_content() != second.own_content() => {
+            Some(EndedCall { outcome: Ok(second), .. }) if first.own_content() != second.own_content() => {
                 differs("the content")
             }
             Some(_) => None,
