@@ -81,7 +81,7 @@ pub struct Listing {
 
 /// The form of a tool in a document.
 #[derive(Clone, Copy)]
-enum Form {
+enum ManifestForm {
     Canonical,
     Mcp,
 }
@@ -101,7 +101,7 @@ impl Manifest {
     /// Returns an error if there is no such list, or if it has more than [`Manifest::MAX_TOOLS`] entries. An invalid
     /// tool is not an error; see [`Manifest::listings`].
     pub fn from_mcp_json<'j>(json: impl Into<Arguments<'j>>) -> Result<Self, ParseToolError> {
-        Self::read(json.into(), Form::Mcp)
+        Self::read(json.into(), ManifestForm::Mcp)
     }
 
     /// Parses a list of tools in their canonical form; see [`Tool::to_json`].
@@ -110,10 +110,10 @@ impl Manifest {
     ///
     /// Returns the errors of [`Manifest::from_mcp_json`].
     pub fn from_json<'j>(json: impl Into<Arguments<'j>>) -> Result<Self, ParseToolError> {
-        Self::read(json.into(), Form::Canonical)
+        Self::read(json.into(), ManifestForm::Canonical)
     }
 
-    fn read(json: Arguments<'_>, form: Form) -> Result<Self, ParseToolError> {
+    fn read(json: Arguments<'_>, form: ManifestForm) -> Result<Self, ParseToolError> {
         let invalid = |reason: &str| ParseToolError::Manifest(reason.to_owned());
         if matches!(&json, Arguments::Value(value) if is_too_deep(value)) {
             return Err(invalid("it is nested deeper than 127 levels"));
@@ -213,10 +213,10 @@ impl Manifest {
 }
 
 impl Listing {
-    fn read(index: usize, mut json: Value, form: Form) -> Self {
+    fn read(index: usize, mut json: Value, form: ManifestForm) -> Self {
         let read = match (form, &mut json) {
-            (Form::Mcp, Value::Object(fields)) => Tool::from_mcp_fields(fields),
-            (Form::Canonical, Value::Object(fields)) => Tool::from_fields(fields),
+            (ManifestForm::Mcp, Value::Object(fields)) => Tool::from_mcp_fields(fields),
+            (ManifestForm::Canonical, Value::Object(fields)) => Tool::from_fields(fields),
             (_, other) => Tool::from_json(&*other),
         };
         match read {

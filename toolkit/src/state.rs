@@ -9,11 +9,11 @@ use std::sync::Arc;
 /// State by type. Each value is an `Arc<T>`, where `T` may be a `dyn Trait`.
 #[derive(Default)]
 pub(crate) struct States {
-    by_type: HashMap<TypeId, Held>,
+    by_type: HashMap<TypeId, HeldState>,
     duplicates: Vec<Duplicate>,
 }
 
-struct Held {
+struct HeldState {
     state: Box<dyn Any + Send + Sync>,
     /// The location of the call that passed the value.
     location: &'static Location<'static>,
@@ -39,7 +39,7 @@ impl States {
             self.duplicates.push(Duplicate { id, type_name, locations: [first, location] });
             return;
         }
-        self.by_type.insert(id, Held { state: Box::new(state), location });
+        self.by_type.insert(id, HeldState { state: Box::new(state), location });
     }
 
     #[inline]

@@ -69,7 +69,7 @@ use self::foreign_schemas::{foreign_input, foreign_output};
 pub use self::id::{NameError, Namespace, ToolId};
 pub use self::json::ParseToolError;
 pub(crate) use self::json::{Object, drop_nulls};
-use self::json::{Parsed, Record};
+use self::json::{Parsed, ToolRecord};
 pub use self::metadata::{Annotations, Execution, Icon, Literal, META_KEY, Metadata, TaskSupport, Text, Unknown};
 pub(crate) use self::name::check_alias;
 pub use self::name::{MAX_NAME_LEN, check_name};
@@ -531,9 +531,9 @@ impl Tool {
         Self::given(tool.id, tool.metadata, tool.input, tool.output)
     }
 
-    fn record(&self) -> Record<'_> {
+    fn record(&self) -> ToolRecord<'_> {
         let (input, output) = (self.input().as_value(), self.output().map(Schema::as_value));
-        Record { id: &self.id, metadata: self.metadata(), input, output }
+        ToolRecord { id: &self.id, metadata: self.metadata(), input, output }
     }
 
     fn given(id: ToolId, metadata: Metadata, input: Value, output: Option<Value>) -> Self {
@@ -722,7 +722,7 @@ impl Tool {
     pub(crate) fn mcp_fields_without_schemas(&self, has_output: bool) -> Object {
         const ABSENT: &Value = &Value::Null;
         let output = has_output.then_some(ABSENT);
-        json::mcp_fields(Record { id: &self.id, metadata: self.metadata(), input: ABSENT, output })
+        json::mcp_fields(ToolRecord { id: &self.id, metadata: self.metadata(), input: ABSENT, output })
     }
 
     /// Returns the aliases, without building the metadata of a function of this program.

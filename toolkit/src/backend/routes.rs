@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Backend;
 #[cfg(feature = "tower")]
-use super::status::Held;
+use super::status::HeldBackend;
 use super::status::{BackendCalls, Counters};
 use crate::call::{Context, Credentials, ErrorKind, ToolError};
 use crate::prompt::{Completion, CompletionRequest};
@@ -237,7 +237,7 @@ impl Routes {
 
     /// Keeps the backends of a tool from being idle until the guards are dropped.
     #[cfg(feature = "tower")]
-    pub(crate) fn hold(&self, tool: &ToolId) -> Vec<Held<'_>> {
+    pub(crate) fn hold(&self, tool: &ToolId) -> Vec<HeldBackend<'_>> {
         self.routes(tool).iter().map(|route| route.backend.counters().hold()).collect()
     }
 

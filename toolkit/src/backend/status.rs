@@ -131,14 +131,14 @@ pub(crate) struct Counters {
     /// The requests for which the backend must stay, and which are not running calls: those for resources, and calls that
     /// wait in a layer.
     n_held: AtomicU64,
-    ended: Mutex<Ended>,
+    ended: Mutex<EndedCalls>,
     /// Notifies when the last running call or other request has ended.
     idle: Changes,
 }
 
 /// The counts of calls that have ended.
 #[derive(Default)]
-struct Ended {
+struct EndedCalls {
     n: u64,
     errors: Vec<(ErrorKind, u64)>,
     duration: Duration,
@@ -153,13 +153,13 @@ pub(crate) struct RunningCall<'c> {
 }
 
 /// A request that keeps the backend from being idle.
-pub(crate) struct Held<'c>(&'c Counters);
+pub(crate) struct HeldBackend<'c>(&'c Counters);
 
 impl Counters {
     /// Keeps the backend from being idle until the guard is dropped.
-    pub(crate) fn hold(&self) -> Held<'_> {
+    pub(crate) fn hold(&self) -> HeldBackend<'_> {
         self.n_held.fetch_add(1, Ordering::AcqRel);
-        Held(self)
+        HeldBackend(self)
     }
 
     pub(crate) fn start(&self) -> RunningCall<'_> {
@@ -202,7 +202,7 @@ impl RunningCall<'_> {
     }
 }
 
-impl Drop for Held<'_> {
+impl Drop for HeldBackend<'_> {
     fn drop(&mut self) {
         if self.0.n_held.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.0.idle.notify();
@@ -235,16 +235,16 @@ impl Drop for RunningCall<'_> {
 
 /// A flag for changes since the last look, and the tasks that wait for it.
 #[derive(Debug, Default)]
-pub struct Changes(Mutex<State>);
+pub struct Changes(Mutex<ChangesState>);
 
 #[derive(Debug, Default)]
-struct State {
+struct ChangesState {
     has_changed: bool,
     waiting: Wakers,
 }
 
 /// A task that waits for a change. Dropping it removes its waker.
-struct Waiting<'c> {
+struct WaitingForChange<'c> {
     changes: &'c Changes,
     key: Option<u64>,
 }
@@ -266,7 +266,7 @@ impl Changes {
 
     /// Completes when a change has occurred since the last [`Changes::mark_seen`].
     pub fn changed(&self) -> impl Future<Output = ()> + Send {
-        let mut waiting = Waiting { changes: self, key: None };
+        let mut waiting = WaitingForChange { changes: self, key: None };
         poll_fn(move |cx| {
             let waiting = &mut waiting;
             let mut state = waiting.changes.state();
@@ -280,12 +280,12 @@ impl Changes {
         })
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ChangesState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for WaitingForChange<'_> {
     fn drop(&mut self) {
         let waker = self.changes.state().waiting.forget(self.key);
         drop(waker);

@@ -146,30 +146,30 @@ impl<T> Answer<T> {
 /// The asker of a context, and the time that its calls have waited for answers.
 pub(super) struct Asking {
     pub(super) asker: Box<dyn Asker>,
-    pub(super) waiting: Waiting,
+    pub(super) waiting: AskingTime,
 }
 
 /// The time during which at least one question of a call was open.
 #[derive(Debug, Default)]
-pub(super) struct Waiting(Mutex<State>);
+pub(super) struct AskingTime(Mutex<AskingState>);
 
 #[derive(Debug, Default)]
-struct State {
+struct AskingState {
     n_open: usize,
     /// The time at which the first of the open questions was asked.
     since: Option<Instant>,
     total: Duration,
 }
 
-impl Waiting {
+impl AskingTime {
     /// Counts a question as open until the guard is dropped.
-    pub(super) fn begin(&self) -> Open<'_> {
+    pub(super) fn begin(&self) -> OpenQuestion<'_> {
         let mut state = self.state();
         if state.n_open == 0 {
             state.since = Some(Instant::now());
         }
         state.n_open += 1;
-        Open(self)
+        OpenQuestion(self)
     }
 
     /// Returns the time until now.
@@ -178,16 +178,16 @@ impl Waiting {
         state.total + state.since.map_or(Duration::ZERO, |since| since.elapsed())
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, AskingState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// An open question.
 #[derive(Debug)]
-pub(super) struct Open<'w>(&'w Waiting);
+pub(super) struct OpenQuestion<'w>(&'w AskingTime);
 
-impl Drop for Open<'_> {
+impl Drop for OpenQuestion<'_> {
     fn drop(&mut self) {
         let mut state = self.0.state();
         state.n_open -= 1;

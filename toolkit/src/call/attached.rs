@@ -24,11 +24,11 @@ use super::kind::named;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct CancelToken {
-    shared: Arc<Shared>,
+    shared: Arc<CancelState>,
 }
 
 #[derive(Debug, Default)]
-struct Shared {
+struct CancelState {
     cancelled: AtomicBool,
     #[cfg(feature = "async")]
     wake: tokio::sync::Notify,

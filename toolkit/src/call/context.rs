@@ -15,7 +15,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::ask::{Answer, Asker, Asking, Form, Mode, Question, UnsupportedMode, Waiting};
+use super::ask::{Answer, Asker, Asking, AskingTime, Form, Mode, Question, UnsupportedMode};
 #[cfg(feature = "async")]
 use super::attached::DropGuard;
 use super::attached::{CancelToken, LogLevel, LogListener, LogMessage, StepId};
@@ -413,7 +413,7 @@ impl Context {
     /// Sets the asker of the call, which replaces an earlier one.
     #[must_use]
     pub fn with_asker(mut self, asker: impl Asker + 'static) -> Self {
-        self.asking = Some(Arc::new(Asking { asker: Box::new(asker), waiting: Waiting::default() }));
+        self.asking = Some(Arc::new(Asking { asker: Box::new(asker), waiting: AskingTime::default() }));
         self
     }
 

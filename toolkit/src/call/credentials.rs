@@ -22,13 +22,13 @@ use crate::tool::{Authorization, Requirements, Secret, Text};
 /// ```
 #[derive(Clone, Default)]
 pub struct Credentials {
-    authorizations: BTreeMap<String, Token>,
+    authorizations: BTreeMap<String, ScopedToken>,
     secrets: BTreeMap<String, SecretString>,
     user_id: Option<String>,
 }
 
 #[derive(Clone)]
-struct Token {
+struct ScopedToken {
     value: SecretString,
     /// The granted scopes, if the host knows them.
     scopes: Option<Vec<String>>,
@@ -63,7 +63,7 @@ impl Credentials {
         I::Item: Into<String>,
     {
         let scopes = scopes.into_iter().map(Into::into).collect();
-        self.authorizations.insert(id.into(), Token { value: token.into(), scopes: Some(scopes) });
+        self.authorizations.insert(id.into(), ScopedToken { value: token.into(), scopes: Some(scopes) });
         self
     }
 
@@ -71,7 +71,7 @@ impl Credentials {
     /// provider checks them.
     #[must_use]
     pub fn with_token(mut self, id: impl Into<String>, token: impl Into<SecretString>) -> Self {
-        self.authorizations.insert(id.into(), Token { value: token.into(), scopes: None });
+        self.authorizations.insert(id.into(), ScopedToken { value: token.into(), scopes: None });
         self
     }
 

@@ -21,12 +21,12 @@ pub(crate) struct Limiter(Option<Arc<Slots>>);
 /// The right to run. The slot is released when the last holder is dropped: the call, or a call that it made.
 #[derive(Debug, Default)]
 pub(crate) struct Permit {
-    _held: Option<Arc<Held>>,
+    _held: Option<Arc<HeldSlot>>,
     chain: Option<Arc<Chain>>,
 }
 
 #[derive(Debug)]
-struct Held {
+struct HeldSlot {
     slots: Arc<Slots>,
     _slot: Slot,
 }
@@ -34,7 +34,7 @@ struct Held {
 /// The permits that a call runs under, one for each limiter. Released permits do not count.
 #[derive(Debug)]
 pub(crate) struct Chain {
-    permit: Weak<Held>,
+    permit: Weak<HeldSlot>,
     outer: Option<Arc<Chain>>,
 }
 
@@ -90,7 +90,7 @@ fn try_acquire(slots: &Arc<Slots>, chain: &Option<Arc<Chain>>) -> Result<Permit,
 
 impl Permit {
     fn new(slots: &Arc<Slots>, slot: Slot, outer: Option<Arc<Chain>>) -> Self {
-        let held = Arc::new(Held { slots: Arc::clone(slots), _slot: slot });
+        let held = Arc::new(HeldSlot { slots: Arc::clone(slots), _slot: slot });
         let chain = Chain { permit: Arc::downgrade(&held), outer: Chain::live(outer) };
         Self { _held: Some(held), chain: Some(Arc::new(chain)) }
     }
@@ -124,7 +124,7 @@ impl Chain {
         std::iter::successors(Some(self), |chain| chain.outer.as_deref())
     }
 
-    fn find(&self, slots: &Arc<Slots>) -> Option<Arc<Held>> {
+    fn find(&self, slots: &Arc<Slots>) -> Option<Arc<HeldSlot>> {
         let mut held = self.iter().filter_map(|chain| chain.permit.upgrade());
         held.find(|held| Arc::ptr_eq(&held.slots, slots))
     }

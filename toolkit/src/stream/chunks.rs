@@ -147,13 +147,13 @@ impl<I: Iterator> Stream for Ready<I> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Emitter<T> {
-    slot: Arc<Slot<T>>,
+    slot: Arc<ItemSlot<T>>,
 }
 
 /// A slot for one item, so that senders are at most one item ahead.
-struct Slot<T>(Mutex<State<T>>);
+struct ItemSlot<T>(Mutex<SlotState<T>>);
 
-struct State<T> {
+struct SlotState<T> {
     item: Option<T>,
     /// The number of items that have been in the slot.
     n_sent: u64,
@@ -205,7 +205,7 @@ impl<T> Drop for Emitter<T> {
         let mut state = self.slot.lock();
         state.n_emitters -= 1;
         if state.n_emitters == 0 {
-            State::wake_reader(state);
+            SlotState::wake_reader(state);
         }
     }
 }
@@ -218,7 +218,7 @@ impl<T> fmt::Debug for Emitter<T> {
 
 /// An item that is being sent.
 struct Sending<'a, T> {
-    slot: &'a Slot<T>,
+    slot: &'a ItemSlot<T>,
     /// `None` once the item is in the slot.
     item: Option<T>,
     /// The number of the item, once it is in the slot.
@@ -247,7 +247,7 @@ impl<T> Future for Sending<'_, T> {
             state.item = Some(item);
             state.n_sent += 1;
             self.place = state.n_sent;
-            State::wake_reader(state);
+            SlotState::wake_reader(state);
         }
         Poll::Pending
     }
@@ -260,8 +260,8 @@ impl<T> Drop for Sending<'_, T> {
     }
 }
 
-impl<T> Slot<T> {
-    fn lock(&self) -> MutexGuard<'_, State<T>> {
+impl<T> ItemSlot<T> {
+    fn lock(&self) -> MutexGuard<'_, SlotState<T>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -276,7 +276,7 @@ impl<T> Slot<T> {
     }
 }
 
-impl<T> State<T> {
+impl<T> SlotState<T> {
     fn n_taken(&self) -> u64 {
         self.n_sent - u64::from(self.item.is_some())
     }
@@ -292,7 +292,7 @@ impl<T> State<T> {
 
 /// The stream of items that a function and its emitters send.
 struct Emitted<T> {
-    slot: Arc<Slot<T>>,
+    slot: Arc<ItemSlot<T>>,
     /// `None` once the function has returned.
     body: Option<BoxFuture<'static, Result<(), ToolError>>>,
     failed: Option<ToolError>,
@@ -303,9 +303,15 @@ impl<T> Emitted<T> {
     where
         R: Future<Output = Result<(), ToolError>> + Send + 'static,
     {
-        let state =
-            State { item: None, n_sent: 0, n_emitters: 1, is_closed: false, reader: None, senders: Wakers::default() };
-        let slot = Arc::new(Slot(Mutex::new(state)));
+        let state = SlotState {
+            item: None,
+            n_sent: 0,
+            n_emitters: 1,
+            is_closed: false,
+            reader: None,
+            senders: Wakers::default(),
+        };
+        let slot = Arc::new(ItemSlot(Mutex::new(state)));
         let body = body(Emitter { slot: Arc::clone(&slot) });
         Self { slot, body: Some(Box::pin(body)), failed: None }
     }

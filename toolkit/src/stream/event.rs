@@ -191,11 +191,11 @@ const MAX_CHUNKS: usize = 16;
 /// The events that are not consumed yet.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
-    state: Mutex<State>,
+    state: Mutex<QueueState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct QueueState {
     events: VecDeque<Event>,
     n_chunks: usize,
     is_closed: bool,
@@ -272,7 +272,7 @@ impl Queue {
         })
     }
 
-    fn wake(mut state: MutexGuard<'_, State>) {
+    fn wake(mut state: MutexGuard<'_, QueueState>) {
         let reader = state.reader.take();
         drop(state);
         if let Some(reader) = reader {
@@ -280,7 +280,7 @@ impl Queue {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, QueueState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -22,7 +22,7 @@ use toolkit_schema::quoted;
 /// # Ok::<(), toolkit::tool::NameError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(try_from = "Reference", into = "Reference")]
+#[serde(try_from = "BackendJson", into = "BackendJson")]
 #[non_exhaustive]
 pub enum ToolBackend {
     /// An MCP server.
@@ -168,16 +168,16 @@ fn given(text: String, kind: &'static str, field: &'static str) -> Result<String
 
 /// The JSON form: a kind, and details in a field of that name. Details of other kinds are ignored.
 #[derive(Serialize, Deserialize)]
-struct Reference {
+struct BackendJson {
     kind: String,
     #[serde(flatten)]
     details: Map<String, Value>,
 }
 
-impl TryFrom<Reference> for ToolBackend {
+impl TryFrom<BackendJson> for ToolBackend {
     type Error = NameError;
 
-    fn try_from(Reference { kind, details }: Reference) -> Result<Self, NameError> {
+    fn try_from(BackendJson { kind, details }: BackendJson) -> Result<Self, NameError> {
         let details = details.get(&kind);
         let text = |field| details.and_then(|details| details.get(field)?.as_str()).unwrap_or_default();
         match kind.as_str() {
@@ -193,7 +193,7 @@ impl TryFrom<Reference> for ToolBackend {
     }
 }
 
-impl From<ToolBackend> for Reference {
+impl From<ToolBackend> for BackendJson {
     fn from(backend: ToolBackend) -> Self {
         let kind = backend.kind().to_string();
         let details = match backend {
@@ -201,6 +201,6 @@ impl From<ToolBackend> for Reference {
             ToolBackend::Provider { provider_id, tool_id } => json!({ "providerId": provider_id, "toolId": tool_id }),
             ToolBackend::Local { name } => json!({ "name": name }),
         };
-        Reference { details: Map::from_iter([(kind.clone(), details)]), kind }
+        BackendJson { details: Map::from_iter([(kind.clone(), details)]), kind }
     }
 }

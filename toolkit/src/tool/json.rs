@@ -25,7 +25,7 @@ const EXTENSIONS: [&str; 9] =
 
 /// The parts of a tool that its JSON has.
 #[derive(Clone, Copy)]
-pub(super) struct Record<'t> {
+pub(super) struct ToolRecord<'t> {
     pub(super) id: &'t ToolId,
     pub(super) metadata: &'t Metadata,
     pub(super) input: &'t Value,
@@ -41,8 +41,8 @@ pub(super) struct Parsed {
 }
 
 impl Parsed {
-    fn record(&self) -> Record<'_> {
-        Record { id: &self.id, metadata: &self.metadata, input: &self.input, output: self.output.as_ref() }
+    fn record(&self) -> ToolRecord<'_> {
+        ToolRecord { id: &self.id, metadata: &self.metadata, input: &self.input, output: self.output.as_ref() }
     }
 }
 
@@ -70,7 +70,7 @@ struct Canonical<'a> {
 
 /// Serializes the tool in its canonical form: the fields of MCP's `Tool` and, if present, `namespace`, `version`,
 /// `category`, `tags`, `aliases`, `deprecated`, `examples`, `requirements` and `timeoutMs`.
-pub(super) fn to_json(record: Record<'_>) -> Value {
+pub(super) fn to_json(record: ToolRecord<'_>) -> Value {
     let mut fields = fields(record);
     // Beside the fields of MCP, fields with the names of extensions belong to other programs, unless they are
     // empty.
@@ -80,7 +80,7 @@ pub(super) fn to_json(record: Record<'_>) -> Value {
 }
 
 /// Serializes the tool in the form of MCP, without namespace, version, tags and other extensions.
-pub(super) fn to_mcp_json(record: Record<'_>) -> Value {
+pub(super) fn to_mcp_json(record: ToolRecord<'_>) -> Value {
     let mut fields = fields(record);
     fields.retain(|name, _| MCP_FIELDS.contains(&name.as_str()));
     add(&mut fields, record.metadata.unknown.iter());
@@ -89,12 +89,12 @@ pub(super) fn to_mcp_json(record: Record<'_>) -> Value {
 
 /// Serializes the tool in the form of MCP, with the other fields and the id, if it is valid, under [`META_KEY`] of
 /// `_meta`.
-pub(super) fn to_mcp_json_with_record(record: Record<'_>) -> Value {
+pub(super) fn to_mcp_json_with_record(record: ToolRecord<'_>) -> Value {
     Value::Object(mcp_fields(record))
 }
 
 /// Returns the fields of [`to_mcp_json_with_record`].
-pub(super) fn mcp_fields(tool: Record<'_>) -> Object {
+pub(super) fn mcp_fields(tool: ToolRecord<'_>) -> Object {
     let (mut fields, mut record) = (Object::new(), Object::new());
     let id = tool.id.to_string();
     // Invalid parts yield a text that is not an id, or the id of another tool. The fields identify the tool then.
@@ -114,8 +114,8 @@ pub(super) fn mcp_fields(tool: Record<'_>) -> Object {
 }
 
 /// Returns all known fields.
-fn fields(record: Record<'_>) -> Object {
-    let Record { id, metadata, input, output } = record;
+fn fields(record: ToolRecord<'_>) -> Object {
+    let ToolRecord { id, metadata, input, output } = record;
     let form = Canonical {
         name: id.name().into(),
         namespace: id.namespace().map(Into::into),
@@ -225,7 +225,7 @@ fn parse(mut fields: Object) -> Result<Parsed, ParseToolError> {
 }
 
 /// Adds to a tool those of the `fields` that `write` does not write.
-fn complete(mut tool: Parsed, fields: &Object, write: impl FnOnce(Record<'_>) -> Value) -> Parsed {
+fn complete(mut tool: Parsed, fields: &Object, write: impl FnOnce(ToolRecord<'_>) -> Value) -> Parsed {
     let written = write(tool.record());
     let metadata = &mut tool.metadata;
     if let (Some(read), Some(written)) = (fields.get("annotations"), written.get("annotations")) {
