@@ -7,9 +7,10 @@
 //! | --- | --- |
 //! | `settings` | the settings of logins |
 //! | `authorization`, `login` | tokens for requests, and the login of a user |
-//! | `discovery`, `token` | requests to the servers of a login, and its record |
+//! | `rejections` | the pauses between renewals of rejected tokens |
+//! | `discovery`, `metadata`, `token` | requests to the servers of a login, and its record |
 //! | `scopes` | what a server requires |
-//! | `store` | where the record is kept |
+//! | `store`, `private_files` | where the record is kept |
 //! | `fetch`, `loopback` | the limits of connections, and the listener for the redirect |
 //! | `oauth_error` | the error of all of them |
 
@@ -18,7 +19,10 @@ mod discovery;
 mod fetch;
 mod login;
 mod loopback;
+mod metadata;
 mod oauth_error;
+mod private_files;
+mod rejections;
 mod scopes;
 mod settings;
 mod store;

@@ -4,7 +4,8 @@
 //! | --- | --- |
 //! | `keys`, `command` | the keys of a server, and what each does; the forms of `command` |
 //! | `env_file` | files of environment variables |
-//! | `settings`, `oauth` | the objects `toolkit` and `oauth` of a server, and variables |
+//! | `settings`, `oauth` | the objects `toolkit` and `oauth` of a server |
+//! | `variables` | variables in values |
 //! | `configured` | applying a changed configuration |
 
 mod command;
@@ -14,6 +15,7 @@ mod keys;
 #[cfg(feature = "oauth")]
 mod oauth;
 mod settings;
+mod variables;
 
 use std::fmt;
 use std::path::Path;
@@ -25,7 +27,7 @@ use toolkit::tool::Namespace;
 use toolkit_runtime::read_regular_file;
 
 pub use self::configured::{ConfiguredServers, ServerChanges};
-use self::settings::Variables;
+use self::variables::Variables;
 use super::backend::McpBackend;
 use super::endpoint::{ConfigError, Endpoint};
 #[cfg(feature = "oauth")]

@@ -9,10 +9,16 @@
 //!
 //! | module | contains |
 //! | --- | --- |
-//! | `request` | creation and cancellation, and requests over the current connection |
-//! | `waiting` | polling: the reported state, and answers to its questions |
+//! | `request` | the requests about tasks |
+//! | `create`, `guard` | creation and cancellation |
+//! | `requester` | the requests about one task, over the current connection |
+//! | `waiting`, `answers` | polling: the reported state, and answers to its questions |
 
+mod answers;
+mod create;
+mod guard;
 mod request;
+mod requester;
 mod waiting;
 
 use std::sync::Arc;
@@ -24,8 +30,10 @@ use toolkit::call::ErrorKind;
 use toolkit::tool::TaskSupport;
 use toolkit::{Tool, ToolError};
 
-use self::request::{CreatedTask, Requester, TaskFailure};
-pub(super) use self::request::{create, created_task, request_of_call};
+use self::create::CreatedTask;
+pub(super) use self::create::{create, created_task};
+pub(super) use self::request::request_of_call;
+use self::requester::{Requester, TaskFailure};
 use self::waiting::{MIN_INTERVAL, Waiting, check_id};
 use super::backoff::Backoff;
 use super::caller::Listener;

@@ -170,8 +170,6 @@ impl Drop for Watch {
     }
 }
 
-// URIs that servers send.
-
 /// The maximum length of a URI in bytes.
 pub(super) const MAX_URI_LEN: usize = 8 << 10;
 

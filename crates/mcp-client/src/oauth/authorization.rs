@@ -1,5 +1,8 @@
 //! The access tokens for the requests to a server.
 
+mod client_credentials;
+mod stored_login;
+
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -9,14 +12,13 @@ use tokio::time::Instant;
 use toolkit::call::{ErrorKind, SecretString};
 use toolkit::dispatch::BoxFuture;
 
-use super::discovery;
-use super::discovery::{discover, without_root_slash};
+pub(super) use self::stored_login::store_error;
 use super::fetch::Fetcher;
 use super::oauth_error::OAuthError;
+use super::rejections::Rejections;
 use super::scopes::{self, Challenge, Named};
 use super::settings::OAuth;
-use super::store::TokenStoreError;
-use super::token::{self, AuthMethod, ClientOrigin, Grant, GrantKind, Rejected};
+use super::token::{self, Grant, Rejected};
 use crate::authorizer::{AuthorizationError, Authorizer};
 
 /// The time after an attempt to get a token during which no other is made, so that a server that rejects every token
@@ -415,195 +417,5 @@ impl Authorizer for Authorization {
             let task = tokio::spawn(this.clone().other_token(used, challenge));
             task.await.unwrap_or_else(|error| Err(this.failed(&OAuthError::temporary(error.to_string()))))
         })
-    }
-}
-
-// Requests for tokens of the client itself, without a user.
-
-/// A request for a token of the client itself.
-pub(super) struct ClientRequest {
-    /// The record without tokens.
-    grant: Grant,
-    scopes: Vec<String>,
-}
-
-impl Authorization {
-    /// Finds the authorization server that issues tokens for the client itself.
-    pub(super) async fn client_request(&self) -> Result<ClientRequest, OAuthError> {
-        self.settings.check()?;
-        let challenge = self.last_challenge().unwrap_or_default();
-        let found = discover(&self.fetcher, &self.server, &challenge, self.settings.issuer.as_deref()).await?;
-        let scopes = initial_scopes(&self.settings, &challenge, &found.scopes);
-        let client = discovery::client(&self.fetcher, &found.server, &self.settings, None, None, &scopes).await?;
-        let endpoint = found.server.token_endpoint.as_str();
-        let grant = Grant::new(GrantKind::Client, self.key(), &found.resource, &found.server.issuer, endpoint, client);
-        Ok(ClientRequest { grant, scopes })
-    }
-
-    /// Requests a token for the client itself.
-    pub(super) async fn request(
-        &self,
-        cached: &mut Cached,
-        request: ClientRequest,
-        additional: Vec<String>,
-    ) -> Result<(), OAuthError> {
-        let ClientRequest { mut grant, scopes } = request;
-        let wanted = scopes::union(scopes.iter().map(String::as_str), additional.iter().map(String::as_str));
-        let tokens = token::client_credentials(&self.fetcher, &grant, &wanted).await;
-        let mut tokens = tokens?;
-        // The credentials of the client renew the token.
-        tokens.refresh_token = None;
-        grant.set_tokens(tokens, wanted);
-        cached.grant = Some(grant);
-        self.store(cached).await;
-        Ok(())
-    }
-}
-
-// The record of the login in the store, and its copy in memory.
-
-impl Authorization {
-    /// Reads the record of the server from the store.
-    pub(super) async fn load(&self) -> Result<Option<Grant>, OAuthError> {
-        let record = self.settings.store.load(self.key()).await.map_err(store_error)?;
-        let Some(record) = record else { return Ok(None) };
-        let mut grant = Grant::from_record(&record, self.key())?;
-        if !self.is_usable(&grant) {
-            return Ok(None);
-        }
-        if grant.client.origin == ClientOrigin::Configured {
-            grant.client.secret = self.settings.client_secret.as_ref().map(|secret| secret.expose().to_owned());
-        }
-        Ok(Some(grant))
-    }
-
-    /// Reads the record of the server into the cache. Tokens that could not be stored precede an older record, whose
-    /// refresh token has been used: a second use looks like theft, and many servers then revoke the login.
-    pub(super) async fn reload(&self, cached: &mut Cached) -> Result<(), OAuthError> {
-        let stored = self.load().await;
-        cached.loaded_at = Some(Instant::now());
-        if cached.is_unsaved
-            && let Some(ours) = &cached.grant
-            && !matches!(&stored, Ok(None))
-            && !matches!(&stored, Ok(Some(stored)) if stored.is_newer_than(ours))
-        {
-            return Ok(());
-        }
-        cached.is_unsaved = false;
-        cached.replace(stored?);
-        Ok(())
-    }
-
-    /// Stores the record of the cache. The caller holds the lock. The tokens are used even if they cannot be stored,
-    /// since the earlier ones may be useless now.
-    pub(super) async fn store(&self, cached: &mut Cached) {
-        let Some(grant) = &cached.grant else { return };
-        let saved = self.save(grant).await;
-        cached.is_unsaved = saved.is_err();
-        if let Err(error) = saved {
-            tracing::warn!(target: "toolkit_mcp_client", "the renewed tokens are not stored: {error}");
-        }
-    }
-
-    /// Stores tokens that could not be stored before.
-    pub(super) async fn store_again(&self, cached: &mut Cached) {
-        if let Ok(_lock) = self.settings.store.lock(self.key()).await
-            && self.reload(cached).await.is_ok()
-            && cached.is_unsaved
-        {
-            self.store(cached).await;
-        }
-    }
-
-    /// Returns true if the record is that of the configured grant, client and issuer.
-    fn is_usable(&self, grant: &Grant) -> bool {
-        let (settings, client) = (&self.settings, &grant.client);
-        let is_client = match client.origin {
-            ClientOrigin::Configured => {
-                let has_secret = client.auth != AuthMethod::None;
-                settings.client_id.as_ref() == Some(&client.id) && settings.client_secret.is_some() == has_secret
-            }
-            ClientOrigin::Document | ClientOrigin::Registered => settings.client_id.is_none(),
-        };
-        let kind = if settings.is_client { GrantKind::Client } else { GrantKind::User };
-        let is_issuer = |issuer: &String| without_root_slash(issuer) == without_root_slash(&grant.issuer);
-        grant.kind == kind && is_client && settings.issuer.as_ref().is_none_or(is_issuer)
-    }
-
-    pub(super) async fn save(&self, grant: &Grant) -> Result<(), OAuthError> {
-        self.settings.store.save(self.key(), &grant.to_record()?).await.map_err(store_error)
-    }
-
-    /// Stores the record of a new login.
-    pub(super) async fn logged_in(&self, cached: &mut Cached, grant: Grant) -> Result<(), OAuthError> {
-        let _lock = self.settings.store.lock(self.key()).await.map_err(store_error)?;
-        self.save(&grant).await?;
-        self.set_issued(grant.valid_token());
-        cached.logged_in(grant);
-        Ok(())
-    }
-
-    /// Removes from the record what the authorization server has rejected in a login of this client.
-    pub(super) async fn reject(&self, client: &str, rejected: Rejected) {
-        if let Err(error) = self.rejected(client, rejected).await {
-            tracing::warn!(target: "toolkit_mcp_client", "the record of the login is not updated: {error}");
-        }
-    }
-
-    async fn rejected(&self, client: &str, rejected: Rejected) -> Result<(), OAuthError> {
-        if !matches!(rejected, Rejected::Client | Rejected::Scope) {
-            return Ok(());
-        }
-        let mut cached = self.cached().await;
-        let _lock = self.settings.store.lock(self.key()).await.map_err(store_error)?;
-        self.reload(&mut cached).await?;
-        let known = cached.grant.clone();
-        if let Some(mut known) = known.filter(|known| rejected == Rejected::Scope || known.client.id == client) {
-            known.reject(rejected);
-            self.save(&known).await?;
-            cached.grant = Some(known);
-            cached.is_unsaved = false;
-        }
-        Ok(())
-    }
-}
-
-pub(super) fn store_error(error: TokenStoreError) -> OAuthError {
-    match error.is_temporary() {
-        true => OAuthError::temporary(error.to_string()),
-        false => OAuthError::new(error.to_string()),
-    }
-}
-
-// The pauses between renewals of tokens that a server rejects before they expire.
-
-const FIRST: Duration = Duration::from_secs(5);
-const LONGEST: Duration = Duration::from_secs(300);
-/// The time without rejections after which the pause starts over.
-const RESET_AFTER: Duration = Duration::from_secs(600);
-
-/// A backoff for a server that accepts each token only for a while. Its pause doubles with each renewal, so that such a
-/// server cannot cause a request to the authorization server with each call.
-#[derive(Default)]
-pub(super) struct Rejections {
-    n_renewals: u32,
-    not_before: Option<Instant>,
-}
-
-impl Rejections {
-    /// Returns the remaining pause.
-    pub(super) fn left(&self) -> Option<Duration> {
-        let left = self.not_before?.saturating_duration_since(Instant::now());
-        (!left.is_zero()).then_some(left)
-    }
-
-    /// Records the renewal of a rejected token.
-    pub(super) fn record(&mut self) {
-        let now = Instant::now();
-        if self.not_before.is_some_and(|at| now.saturating_duration_since(at) >= RESET_AFTER) {
-            self.n_renewals = 0;
-        }
-        self.not_before = Some(now + FIRST.saturating_mul(1 << self.n_renewals.min(16)).min(LONGEST));
-        self.n_renewals += 1;
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::settings::Variables;
+use super::variables::Variables;
 pub(super) use crate::oauth::OAuth;
 
 /// The key of the object.

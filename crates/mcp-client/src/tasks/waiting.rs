@@ -1,22 +1,21 @@
 //! Waiting for the end of a task, by its state as the server reports it.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::{Map, Value};
 use tokio::time::{sleep, timeout};
+use toolkit::ToolError;
 use toolkit::call::ErrorKind;
-use toolkit::{Context, ToolError};
 use toolkit_mcp::Code;
 
+use super::answers::Answers;
 use super::request;
-use super::request::{Requester, TaskFailure};
+use super::requester::{Requester, TaskFailure};
 use crate::caller::Listener;
 use crate::failure::{Failure, ServerError};
 use crate::peer::Answer;
-use crate::questions::{self, MAX_ROUNDS};
 use crate::raw::Raw;
 use crate::remote::{Remote, timed_out};
 use crate::task_watch::TaskWatch;
@@ -205,14 +204,14 @@ const DEFAULT_INTERVAL: Duration = Duration::from_secs(1);
 const MAX_ID_LEN: usize = 4096;
 
 /// The state of a task.
-struct Snapshot {
+pub(super) struct Snapshot {
     status: Status,
     /// The description of the status.
     message: Option<String>,
     /// The time until the state should be requested again.
     interval: Duration,
     /// The other fields, such as the result.
-    fields: BTreeMap<String, Raw>,
+    pub(super) fields: BTreeMap<String, Raw>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -276,57 +275,6 @@ pub(super) fn check_id(id: &str) -> Result<(), &'static str> {
         0 => Err("with a task without an id"),
         1..=MAX_ID_LEN => Ok(()),
         _ => Err("with a task whose id has more than 4096 bytes"),
-    }
-}
-
-// Answers to the questions of a task, in the extension for tasks.
-
-/// The answers to the questions of a task. The server repeats a question until it has processed the answer.
-#[derive(Default)]
-struct Answers {
-    /// The keys of the questions that were answered.
-    answered: HashSet<String>,
-    /// The answers that the server has not confirmed.
-    unsent: Option<Map<String, Value>>,
-    n_rounds: usize,
-}
-
-impl Answers {
-    /// Asks the user the questions that were not asked before.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the server asks too often, or may not ask, or if its questions are invalid.
-    async fn ask(&mut self, remote: &Remote, context: &Context, snapshot: &Snapshot) -> Result<(), ToolError> {
-        let requests = snapshot.fields.get("inputRequests").and_then(|requests| requests.parse().ok());
-        let Some(requests): Option<Map<String, Value>> = requests else {
-            return Err(remote.invalid_response("with a task that requires input without a question"));
-        };
-        let open = requests.iter().filter(|(key, _)| !self.answered.contains(*key));
-        let open: Map<String, Value> = open.map(|(key, request)| (key.clone(), request.clone())).collect();
-        if open.is_empty() {
-            return Ok(());
-        }
-        self.n_rounds += 1;
-        if self.n_rounds > MAX_ROUNDS {
-            return Err(questions::too_many_rounds(remote));
-        }
-        if !remote.may_ask {
-            return Err(questions::unsupported_request());
-        }
-        self.unsent = Some(questions::respond(remote, context, &open).await?);
-        self.answered.extend(open.into_iter().map(|(key, _)| key));
-        Ok(())
-    }
-
-    /// Returns the answers to send.
-    fn unsent(&self) -> Option<&Map<String, Value>> {
-        self.unsent.as_ref()
-    }
-
-    /// Records that the server has received the answers.
-    fn are_sent(&mut self) {
-        self.unsent = None;
     }
 }
 

@@ -1,0 +1,84 @@
+//! The capabilities that this client declares, and the responses to requests of servers.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::{Value, json};
+use toolkit::Context;
+use toolkit_mcp::{Code, RpcError};
+
+use super::{RELATED_TASK, RunningCall, RunningCalls, question_of, result_of};
+use crate::raw::Raw;
+use crate::remote::Remote;
+
+/// The users of the calls that run on a connection.
+#[derive(Clone)]
+pub(crate) struct Users {
+    /// The name of the server.
+    pub(super) server: Arc<str>,
+    /// The calls whose users may be asked, or `None` if the host does not allow it.
+    pub(super) calls: Option<RunningCalls>,
+    /// True if the refusal of a request was logged.
+    has_refused: Arc<AtomicBool>,
+}
+
+impl Users {
+    /// Creates the users of a new connection.
+    pub(crate) fn of(remote: &Remote) -> Self {
+        Self {
+            server: Arc::clone(&remote.name),
+            calls: remote.may_ask.then(RunningCalls::default),
+            has_refused: Arc::default(),
+        }
+    }
+
+    /// Creates users that a server may not ask.
+    #[cfg(test)]
+    pub(crate) fn of_server(name: &str) -> Self {
+        Self { server: name.into(), calls: None, has_refused: Arc::default() }
+    }
+
+    /// Registers a call whose user the server may ask by a request.
+    pub(crate) fn running_call(&self, context: &Context) -> Option<RunningCall> {
+        self.calls.as_ref().map(|calls| calls.add(context))
+    }
+
+    /// Returns the capabilities of this client: that users can be asked, if the host allows it.
+    pub(crate) fn capabilities(&self) -> Value {
+        match self.calls {
+            Some(_) => json!({ "elicitation": { "form": {}, "url": {} } }),
+            None => json!({}),
+        }
+    }
+
+    /// Refuses a request of the server, and logs the first one.
+    pub(crate) fn refuse(&self, capability: &str) -> RpcError {
+        if !self.has_refused.swap(true, Ordering::Relaxed) {
+            tracing::warn!(server = &*self.server, "a request of the server is refused: {capability} is not supported");
+        }
+        unsupported(capability)
+    }
+
+    /// Asks a user with the parameters of `elicitation/create`, and returns the result.
+    pub(crate) async fn ask(&self, params: Option<&Raw>) -> Result<Value, RpcError> {
+        let Some(calls) = &self.calls else {
+            return Err(self.refuse("elicitation"));
+        };
+        let invalid = |reason| RpcError::new(Code::InvalidParams, format!("the question is invalid: {reason}"));
+        let params: Value = params.and_then(|params| params.parse().ok()).unwrap_or_default();
+        let question = question_of(&self.server, &params).map_err(invalid)?;
+        let related = params.pointer("/_meta").and_then(|meta| meta.get(RELATED_TASK));
+        let answer = calls.ask(&question, related.and_then(|task| task["taskId"].as_str())).await;
+        let answer = answer.map_err(|reason| RpcError::new(Code::Internal, reason))?;
+        // `decline` would be the decision of a user.
+        let mut result = result_of(answer).ok_or_else(|| unsupported("elicitation for this call"))?;
+        if let Some(task) = related {
+            result["_meta"] = json!({ RELATED_TASK: task });
+        }
+        Ok(result)
+    }
+}
+
+fn unsupported(capability: &str) -> RpcError {
+    RpcError::new(Code::MethodNotFound, format!("this client does not support {capability}"))
+}
