@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-pub fn main() {
+pub(crate) fn main() {
     let mut arguments = std::env::args().skip(1);
     let manner = arguments.next().unwrap_or_default();
     let mut listing = arguments.next().unwrap_or_default();
