@@ -15,7 +15,7 @@ use toolkit::{Coercion, Context, ToolError};
 use super::endpoint::Endpoint;
 use super::link::{Link, Sessions};
 use super::process::Program;
-use super::remote::{Choices, Limits, Remote, Target};
+use super::remote::{Choices, Limits, Remote, RemoteTarget};
 use super::tool_rules::ToolRules;
 use super::{call, list, prompts, resources};
 
@@ -65,16 +65,16 @@ impl McpBackend {
     /// Creates a backend for a program, which is started on demand and reached over its stdin and stdout.
     #[must_use]
     pub fn stdio(name: &str, program: impl Into<Program>) -> Self {
-        Self::new(name, Target::Stdio(program.into()))
+        Self::new(name, RemoteTarget::Stdio(program.into()))
     }
 
     /// Creates a backend for a server that is reached over Streamable HTTP.
     #[must_use]
     pub fn http(name: &str, endpoint: Endpoint) -> Self {
-        Self::new(name, Target::Http(endpoint))
+        Self::new(name, RemoteTarget::Http(endpoint))
     }
 
-    fn new(name: &str, target: Target) -> Self {
+    fn new(name: &str, target: RemoteTarget) -> Self {
         let remote = Remote {
             name: name.into(),
             target: Arc::new(target),
@@ -191,8 +191,8 @@ impl McpBackend {
     #[must_use]
     pub fn endpoint(&self) -> Option<&Endpoint> {
         match &*self.link.remote().target {
-            Target::Http(endpoint) => Some(endpoint),
-            Target::Stdio(_) => None,
+            RemoteTarget::Http(endpoint) => Some(endpoint),
+            RemoteTarget::Stdio(_) => None,
         }
     }
 
@@ -201,7 +201,7 @@ impl McpBackend {
         let Some(endpoint) = self.endpoint().cloned() else {
             return self;
         };
-        let remote = Remote { target: Arc::new(Target::Http(change(endpoint))), ..self.link.remote().clone() };
+        let remote = Remote { target: Arc::new(RemoteTarget::Http(change(endpoint))), ..self.link.remote().clone() };
         Self { link: Arc::new(Link::new(remote)), ..self }
     }
 
@@ -353,8 +353,8 @@ impl fmt::Debug for McpBackend {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let remote = self.link.remote();
         let target: &dyn fmt::Debug = match &*remote.target {
-            Target::Stdio(program) => program,
-            Target::Http(endpoint) => endpoint,
+            RemoteTarget::Stdio(program) => program,
+            RemoteTarget::Http(endpoint) => endpoint,
         };
         f.debug_struct("McpBackend").field("name", &remote.name).field("target", target).finish_non_exhaustive()
     }

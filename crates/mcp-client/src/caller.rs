@@ -18,7 +18,7 @@ use toolkit_schema::repair::repaired;
 
 use super::endpoint::Forwarded;
 use super::questions;
-use super::remote::{Remote, Target};
+use super::remote::{Remote, RemoteTarget};
 use super::server_info::TASKS_EXTENSION;
 
 /// The parts of a caller that a request passes on.
@@ -61,8 +61,8 @@ impl FromCaller {
     /// Returns an error if the caller lacks credentials that the server requires.
     pub(super) fn of(remote: &Remote, context: &Context) -> Result<Self, ToolError> {
         let forwarded = match &*remote.target {
-            Target::Http(endpoint) => &*endpoint.forwarded,
-            Target::Stdio(_) => &[],
+            RemoteTarget::Http(endpoint) => &*endpoint.forwarded,
+            RemoteTarget::Stdio(_) => &[],
         };
         let headers = if forwarded.is_empty() { None } else { Some(headers(remote, forwarded, context)?.into()) };
         Ok(Self { meta: trace(context), headers })

@@ -15,10 +15,10 @@ use super::failure::Failure;
 use super::http::HttpTransport;
 use super::observe::negotiation;
 use super::outgoing::Request;
-use super::peer::{Answer, Peer};
+use super::peer::{Peer, PeerAnswer};
 use super::process::{ExitState, Process, Program};
 use super::questions::Users;
-use super::remote::{Limits, Remote, Target};
+use super::remote::{Limits, Remote, RemoteTarget};
 use super::server_info::{ServerInfo, has_initialize};
 use super::stdio::Stdio;
 use super::watches::Watches;
@@ -88,8 +88,8 @@ pub(super) async fn connect(
 ) -> Result<(Connection, Era), ToolError> {
     let attempt = async {
         match &*remote.target {
-            Target::Stdio(program) => over_stdio(remote, program, earlier, changes, watches).await,
-            Target::Http(endpoint) => over_http(remote, endpoint, earlier.era, changes, watches).await,
+            RemoteTarget::Stdio(program) => over_stdio(remote, program, earlier, changes, watches).await,
+            RemoteTarget::Http(endpoint) => over_http(remote, endpoint, earlier.era, changes, watches).await,
         }
     };
     let connection = timeout(remote.limits.start, attempt).await.unwrap_or_else(|_| {
@@ -256,7 +256,7 @@ fn agree(peer: &Peer, info: ServerInfo) {
 }
 
 /// Returns the revisions in an error about an unsupported one.
-fn supported_by(answer: &Answer) -> Option<Vec<String>> {
+fn supported_by(answer: &PeerAnswer) -> Option<Vec<String>> {
     match answer {
         Err(Failure::Rpc(error)) if error.has_code(Code::UnsupportedVersion) => {
             let supported = error.data.as_ref().and_then(|data| data.get("supported")?.as_array());

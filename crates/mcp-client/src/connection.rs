@@ -20,10 +20,10 @@ use super::caller::log_level;
 use super::failure::{Failure, Reach};
 use super::observe::{Observer, outcome, with_trace};
 use super::outgoing::Request;
-use super::peer::{Answer, Asking, Peer};
+use super::peer::{Asking, Peer, PeerAnswer};
 use super::process::ExitState;
 use super::questions::RunningCall;
-use super::remote::{Remote, Target};
+use super::remote::{Remote, RemoteTarget};
 use super::server_info::ServerInfo;
 use super::subscriber::subscribe;
 use super::subscription::Subscription;
@@ -90,9 +90,9 @@ impl Connection {
             is_unresponsive: AtomicBool::new(false),
             patience,
             max_patience: match *remote.target {
-                Target::Http(_) => patience,
+                RemoteTarget::Http(_) => patience,
                 // Many programs answer nothing while a tool is running, and losing the connection ends them.
-                Target::Stdio(_) => patience.max(remote.limits.call),
+                RemoteTarget::Stdio(_) => patience.max(remote.limits.call),
             },
             observer,
         }
@@ -102,7 +102,7 @@ impl Connection {
     ///
     /// Dropping the future before there is a response notifies the server that the request is canceled, and
     /// [checks](Self::check) the connection.
-    pub(super) async fn ask(self: &Arc<Self>, mut request: Request) -> Answer {
+    pub(super) async fn ask(self: &Arc<Self>, mut request: Request) -> PeerAnswer {
         let observed = self.observer.start(&request);
         with_trace(&mut request.caller.meta, &observed);
         let mut check_on_drop = CheckOnDrop { connection: self, is_armed: true };

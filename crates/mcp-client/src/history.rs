@@ -9,9 +9,9 @@ use toolkit::backend::{BackendState, BackendStatus};
 use super::connection::Connection;
 
 /// The history of a server's connections.
-pub(super) struct History(Mutex<Record>);
+pub(super) struct History(Mutex<LinkRecord>);
 
-struct Record {
+struct LinkRecord {
     status: BackendStatus,
     /// The number of starts of its process, or of connections to an address.
     n_starts: u64,
@@ -21,7 +21,7 @@ struct Record {
 impl Default for History {
     fn default() -> Self {
         let status = BackendStatus::new(BackendState::Idle);
-        Self(Mutex::new(Record { status, n_starts: 0, connection: Weak::new() }))
+        Self(Mutex::new(LinkRecord { status, n_starts: 0, connection: Weak::new() }))
     }
 }
 
@@ -76,12 +76,12 @@ impl History {
         self.record().notice_loss();
     }
 
-    fn record(&self) -> MutexGuard<'_, Record> {
+    fn record(&self) -> MutexGuard<'_, LinkRecord> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Record {
+impl LinkRecord {
     fn count_start(&mut self) {
         self.status.n_restarts = self.n_starts;
         self.n_starts += 1;

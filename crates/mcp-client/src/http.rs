@@ -29,7 +29,7 @@ use self::client::Http;
 use super::authorizer::Authorizer;
 use super::endpoint::Endpoint;
 use super::failure::Failure;
-use super::peer::{Answer, Asking, Peer, Transport};
+use super::peer::{Asking, Peer, PeerAnswer, Transport};
 use super::remote::Limits;
 
 /// The HTTP transport of a connection. Dropping it ends the reading of streams.
@@ -47,7 +47,7 @@ impl HttpTransport {
 }
 
 impl Transport for HttpTransport {
-    fn ask<'t>(&'t self, peer: &'t Arc<Peer>, asking: Asking<'t>) -> BoxFuture<'t, Answer> {
+    fn ask<'t>(&'t self, peer: &'t Arc<Peer>, asking: Asking<'t>) -> BoxFuture<'t, PeerAnswer> {
         Box::pin(self.0.ask(peer, asking))
     }
 

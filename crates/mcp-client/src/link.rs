@@ -28,7 +28,7 @@ pub(super) struct Link {
     remote: Remote,
     /// The resources that clients are subscribed to, on each connection.
     watches: Arc<Watches>,
-    state: Mutex<State>,
+    state: Mutex<LinkState>,
     /// Outside of the lock, which is held during an attempt to connect.
     is_stopped: AtomicBool,
     /// True if there was a connection since the last stop, so that a missing one was lost.
@@ -58,7 +58,7 @@ pub(super) struct Link {
 const MAX_CALL_WAIT: Duration = Duration::from_secs(5);
 
 #[derive(Default)]
-struct State {
+struct LinkState {
     connection: Option<Arc<Connection>>,
     /// The running attempt to connect. It continues if its caller gives up, so that a later call finds a connection.
     attempt: Option<JoinHandle<Result<(Connection, Era), ToolError>>>,
@@ -227,7 +227,7 @@ impl Link {
         }
     }
 
-    async fn connect(&self, state: &mut State) -> Result<Arc<Connection>, ToolError> {
+    async fn connect(&self, state: &mut LinkState) -> Result<Arc<Connection>, ToolError> {
         let attempt = state.attempt.get_or_insert_with(|| {
             let (remote, changes) = (self.remote.clone(), self.changes.clone());
             let earlier = Earlier { era: state.era, n_failed: state.n_failed };
@@ -357,7 +357,7 @@ impl Drop for Relisting<'_> {
     }
 }
 
-impl State {
+impl LinkState {
     /// Returns the connection if it is open. Resets the backoff once the server has answered a request.
     fn current(&mut self) -> Option<Arc<Connection>> {
         let connection = self.connection.as_ref()?;

@@ -18,7 +18,7 @@ use toolkit_mcp::ParamHeader;
 
 use super::connection::Connection;
 use super::link::Link;
-use super::pages::{Listed, Page, UNREADABLE, pages};
+use super::pages::{Listed, PagedList, UNREADABLE, pages};
 use super::remote::{OutputCheck, Remote, in_time};
 use super::tool_form;
 use super::tool_names::{NAME_KEY, valid_names};
@@ -163,7 +163,7 @@ pub(super) async fn refresh(remote: &Remote, connection: &Arc<Connection>) -> Re
 /// Lists the tools of all pages.
 async fn tools(remote: &Remote, connection: &Arc<Connection>) -> Result<Listed, ToolError> {
     let mut listed =
-        pages(remote, connection, &Page { method: "tools/list", field: "tools", ..Page::of(remote) }).await?;
+        pages(remote, connection, &PagedList { method: "tools/list", field: "tools", ..PagedList::of(remote) }).await?;
     let mut repeated = HashMap::new();
     if connection.has_param_headers() {
         // Clients must not use a tool whose headers are not valid.

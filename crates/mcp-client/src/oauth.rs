@@ -34,7 +34,7 @@ use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
 use toolkit_runtime::Authorities;
 
-use self::authorization::{Authorization, State};
+use self::authorization::{Authorization, AuthorizationState};
 use self::fetch::{AddressPolicy, Fetcher};
 pub use self::login::{Login, LoginState};
 pub use self::oauth_error::OAuthError;
@@ -46,7 +46,7 @@ use super::authorizer::{Authorizer, connect_locally};
 #[derive(Clone)]
 pub(super) struct Logins {
     settings: Arc<OAuth>,
-    state: Arc<State>,
+    state: Arc<AuthorizationState>,
 }
 
 impl Logins {

@@ -6,8 +6,8 @@ use tracing::Instrument as _;
 
 use super::failure::Failure;
 use super::outgoing::Request;
-use super::peer::Answer;
-use super::remote::{Remote, Target};
+use super::peer::PeerAnswer;
+use super::remote::{Remote, RemoteTarget};
 
 /// The server of a connection, as spans describe it.
 struct Server {
@@ -18,8 +18,8 @@ struct Server {
 impl Server {
     fn of(remote: &Remote) -> Self {
         match &*remote.target {
-            Target::Stdio(_) => Self { transport: Transport::Pipe, address: None },
-            Target::Http(endpoint) => {
+            RemoteTarget::Stdio(_) => Self { transport: Transport::Pipe, address: None },
+            RemoteTarget::Http(endpoint) => {
                 let url = &endpoint.url;
                 let address = url.host_str().map(|host| (host.to_owned(), url.port_or_known_default()));
                 Self { transport: Transport::Http, address }
@@ -94,7 +94,7 @@ pub(super) fn with_trace(meta: &mut Map<String, Value>, observed: &ObservedReque
 }
 
 /// Returns how a request has ended.
-pub(super) fn outcome(answer: &Answer) -> RequestOutcome {
+pub(super) fn outcome(answer: &PeerAnswer) -> RequestOutcome {
     match answer {
         Ok(result) if result.is_error() => RequestOutcome::ToolError,
         Ok(_) => RequestOutcome::Ok,

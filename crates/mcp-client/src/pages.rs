@@ -23,7 +23,7 @@ const MAX_NAME_CHARS: usize = 128;
 
 /// A list and its limits.
 #[derive(Clone, Copy)]
-pub(super) struct Page {
+pub(super) struct PagedList {
     pub(super) method: &'static str,
     /// The field with the entries.
     pub(super) field: &'static str,
@@ -56,7 +56,7 @@ impl ListCache {
     }
 }
 
-impl Page {
+impl PagedList {
     /// Returns the limits of the list of tools.
     pub(super) fn of(remote: &Remote) -> Self {
         let (max_entries, max_bytes) = (remote.limits.tools, remote.limits.list_bytes);
@@ -65,8 +65,12 @@ impl Page {
 }
 
 /// Lists the entries of all pages. Those that were read count although the cursor repeats, or there are too many pages.
-pub(super) async fn pages(remote: &Remote, connection: &Arc<Connection>, list: &Page) -> Result<Listed, ToolError> {
-    let Page { method, field, .. } = *list;
+pub(super) async fn pages(
+    remote: &Remote,
+    connection: &Arc<Connection>,
+    list: &PagedList,
+) -> Result<Listed, ToolError> {
+    let PagedList { method, field, .. } = *list;
     let invalid = |how: String| ToolError::new(ErrorKind::InvalidResponse, format!("{remote} lists {how}"));
     let (mut all, mut n_listed, mut n_bytes) = (Listed::default(), 0, 0);
     let mut cursors: Vec<String> = Vec::new();
@@ -109,7 +113,7 @@ pub(super) async fn pages(remote: &Remote, connection: &Arc<Connection>, list: &
 async fn page(
     remote: &Remote,
     connection: &Arc<Connection>,
-    list: &Page,
+    list: &PagedList,
     cursor: Option<&str>,
 ) -> Result<Option<Raw>, ToolError> {
     let listing = connection.ask(Request::page(list.method, cursor));

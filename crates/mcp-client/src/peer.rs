@@ -23,7 +23,7 @@ use super::task_watch::TaskWatch;
 use super::watches::{MAX_URI_LEN, Watches, is_uri};
 
 /// The answer to a request.
-pub(super) type Answer = Result<Raw, Failure>;
+pub(super) type PeerAnswer = Result<Raw, Failure>;
 
 /// The other end of a connection.
 pub(super) struct Peer {
@@ -31,7 +31,7 @@ pub(super) struct Peer {
     /// Absent while the connection begins.
     info: OnceLock<ServerInfo>,
     last_id: AtomicU64,
-    state: Mutex<State>,
+    state: Mutex<PeerState>,
     /// The users that the server may ask.
     pub(super) users: Users,
     /// Incremented whenever the list of tools may have changed.
@@ -43,7 +43,7 @@ pub(super) struct Peer {
 /// The way to the server.
 pub(super) trait Transport: Send + Sync {
     /// Sends a request and waits for the answer.
-    fn ask<'t>(&'t self, peer: &'t Arc<Peer>, asking: Asking<'t>) -> BoxFuture<'t, Answer>;
+    fn ask<'t>(&'t self, peer: &'t Arc<Peer>, asking: Asking<'t>) -> BoxFuture<'t, PeerAnswer>;
 
     /// Sends a message that has no answer.
     fn send<'t>(&'t self, peer: &'t Arc<Peer>, message: Vec<u8>) -> BoxFuture<'t, Result<(), Failure>>;
@@ -79,9 +79,9 @@ pub(super) struct Asking<'t> {
 }
 
 #[derive(Default)]
-struct State {
+struct PeerState {
     /// The requests without an answer, by id, or `None` after the end of the connection.
-    open: Open,
+    open: OpenRequests,
     is_closed: bool,
     /// The listeners by progress token, which is the id of the request. They are owned by their calls.
     listeners: HashMap<u64, Weak<Listener>>,
@@ -89,11 +89,11 @@ struct State {
     tasks: HashMap<Arc<str>, Weak<TaskWatch>>,
 }
 
-type Open = HashMap<u64, OpenRequest>;
+type OpenRequests = HashMap<u64, OpenRequest>;
 
 /// A request without an answer.
 struct OpenRequest {
-    answer: oneshot::Sender<Answer>,
+    answer: oneshot::Sender<PeerAnswer>,
     /// Receives the acknowledgement of a subscription.
     acknowledged: Option<oneshot::Sender<Raw>>,
 }
@@ -102,7 +102,7 @@ struct OpenRequest {
 pub(super) struct Asked<'p> {
     peer: &'p Arc<Peer>,
     pub(super) id: u64,
-    pub(super) answer: oneshot::Receiver<Answer>,
+    pub(super) answer: oneshot::Receiver<PeerAnswer>,
     /// True while the server may work on the request.
     pub(super) is_sent: bool,
 }
@@ -154,12 +154,12 @@ impl Peer {
     }
 
     /// Sends a request and waits for the answer. Dropping the future notifies the server that the request is cancelled.
-    pub(super) async fn ask(self: &Arc<Self>, request: &Request) -> Answer {
+    pub(super) async fn ask(self: &Arc<Self>, request: &Request) -> PeerAnswer {
         self.ask_with(Asking::of(request)).await
     }
 
     /// Does the same, and passes on the id of the request, and the acknowledgement of a subscription.
-    pub(super) async fn ask_with(self: &Arc<Self>, asking: Asking<'_>) -> Answer {
+    pub(super) async fn ask_with(self: &Arc<Self>, asking: Asking<'_>) -> PeerAnswer {
         self.transport.ask(self, asking).await
     }
 
@@ -223,7 +223,7 @@ impl Peer {
     }
 
     /// Ends a request.
-    pub(super) fn answer(&self, id: u64, answer: Answer) -> bool {
+    pub(super) fn answer(&self, id: u64, answer: PeerAnswer) -> bool {
         let open = self.state().open.remove(&id);
         let is_open = open.is_some();
         if let Some(open) = open {
@@ -280,7 +280,7 @@ impl Peer {
     }
 
     /// Handles an answer. Returns it if it is not that of an open request.
-    fn answered(&self, message: Incoming) -> Option<Answer> {
+    fn answered(&self, message: Incoming) -> Option<PeerAnswer> {
         let id = message.own_id();
         let answer = match (message.error, message.result) {
             (Some(error), _) => Err(Failure::Rpc(ServerError::read(&error))),
@@ -404,14 +404,14 @@ impl Peer {
         });
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, PeerState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Asked<'_> {
     /// Waits for the answer.
-    pub(super) async fn answered(mut self) -> Answer {
+    pub(super) async fn answered(mut self) -> PeerAnswer {
         let answer = (&mut self.answer).await;
         self.is_sent = false;
         answer.unwrap_or(Err(Failure::Closed))
@@ -471,7 +471,7 @@ mod tests {
     struct Silent;
 
     impl Transport for Silent {
-        fn ask<'t>(&'t self, peer: &'t Arc<Peer>, asking: Asking<'t>) -> BoxFuture<'t, Answer> {
+        fn ask<'t>(&'t self, peer: &'t Arc<Peer>, asking: Asking<'t>) -> BoxFuture<'t, PeerAnswer> {
             Box::pin(async move { peer.open(asking.request, asking.acknowledged)?.answered().await })
         }
 

@@ -15,7 +15,7 @@ use super::connection::Connection;
 use super::link::Link;
 use super::list::{checked, complete as complete_form};
 use super::outgoing::Request;
-use super::peer::Answer;
+use super::peer::PeerAnswer;
 use super::raw::Raw;
 use super::remote::in_time;
 use super::resources::{entries, failed, within_limit};
@@ -138,7 +138,7 @@ pub(super) async fn complete(
     Ok(completion)
 }
 
-async fn ask(connection: &Arc<Connection>, request: &CompletionRequest, caller: FromCaller) -> Answer {
+async fn ask(connection: &Arc<Connection>, request: &CompletionRequest, caller: FromCaller) -> PeerAnswer {
     let reference = match &request.reference {
         CompletionReference::Prompt(name) => json!({ "type": "ref/prompt", "name": name }),
         CompletionReference::ResourceTemplate(uri) => json!({ "type": "ref/resource", "uri": uri }),

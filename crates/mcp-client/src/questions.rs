@@ -178,17 +178,17 @@ const CANCELLED_FIRST: Duration = Duration::from_secs(1);
 
 /// The calls that run on a connection.
 #[derive(Clone, Default)]
-pub(super) struct RunningCalls(Arc<Mutex<State>>);
+pub(super) struct RunningCalls(Arc<Mutex<CallsState>>);
 
 #[derive(Default)]
-struct State {
+struct CallsState {
     last: u64,
-    calls: HashMap<u64, Running>,
+    calls: HashMap<u64, CallOnConnection>,
     /// The times at which calls ended without a response. The server may still run them and ask.
     abandoned: Vec<Instant>,
 }
 
-struct Running {
+struct CallOnConnection {
     context: Context,
     ended: CancelToken,
     /// The number of open questions, which end with the call.
@@ -219,7 +219,7 @@ impl RunningCalls {
         state.last += 1;
         let id = state.last;
         let (context, task) = (context.clone(), TaskOfCall::None);
-        state.calls.insert(id, Running { context, ended: ended.clone(), n_asking: 0, task });
+        state.calls.insert(id, CallOnConnection { context, ended: ended.clone(), n_asking: 0, task });
         drop(state);
         RunningCall { calls: self.clone(), id, ended, has_response: false }
     }
@@ -253,12 +253,12 @@ impl RunningCalls {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, CallsState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl CallsState {
     fn only_call(&mut self) -> Result<u64, &'static str> {
         self.abandoned.retain(|ended| ended.elapsed() < ABANDONED);
         if !self.abandoned.is_empty() {

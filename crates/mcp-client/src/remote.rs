@@ -18,7 +18,7 @@ use super::tool_rules::ToolRules;
 #[derive(Clone)]
 pub(super) struct Remote {
     pub(super) name: Arc<str>,
-    pub(super) target: Arc<Target>,
+    pub(super) target: Arc<RemoteTarget>,
     pub(super) limits: Limits,
     pub(super) choices: Choices,
     /// True if the server may ask the users of calls.
@@ -28,17 +28,17 @@ pub(super) struct Remote {
 }
 
 /// The way to reach a server.
-pub(super) enum Target {
+pub(super) enum RemoteTarget {
     Stdio(Program),
     Http(Endpoint),
 }
 
-impl Target {
+impl RemoteTarget {
     /// Returns true if both are started or reached in the same way.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
-            (Target::Stdio(ours), Target::Stdio(theirs)) => ours == theirs,
-            (Target::Http(ours), Target::Http(theirs)) => ours.is_same(theirs),
+            (RemoteTarget::Stdio(ours), RemoteTarget::Stdio(theirs)) => ours == theirs,
+            (RemoteTarget::Http(ours), RemoteTarget::Http(theirs)) => ours.is_same(theirs),
             _ => false,
         }
     }
@@ -131,7 +131,7 @@ impl Default for Limits {
 impl Remote {
     /// Returns true if the server is a process of this machine, which each connection starts.
     pub(super) fn is_process(&self) -> bool {
-        matches!(*self.target, Target::Stdio(_))
+        matches!(*self.target, RemoteTarget::Stdio(_))
     }
 }
 

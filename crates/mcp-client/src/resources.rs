@@ -14,7 +14,7 @@ use super::connection::Connection;
 use super::failure::Failure;
 use super::link::Link;
 use super::outgoing::Request;
-use super::pages::{Page, UNREADABLE, pages};
+use super::pages::{PagedList, UNREADABLE, pages};
 use super::raw::Raw;
 use super::remote::Remote;
 use super::remote::in_time;
@@ -157,7 +157,7 @@ pub(super) async fn entries<T: DeserializeOwned>(
     field: &'static str,
 ) -> Result<Vec<T>, ToolError> {
     let max_bytes = remote.limits.list_bytes.min(MAX_LIST_BYTES);
-    let list = Page { method, field, max_entries: MAX_LISTED, max_bytes, max_entry_bytes: MAX_ENTRY_BYTES };
+    let list = PagedList { method, field, max_entries: MAX_LISTED, max_bytes, max_entry_bytes: MAX_ENTRY_BYTES };
     let mut listed = pages(remote, connection, &list).await?.entries;
     // One line for each list, since a server may list many.
     if let Some((entry, reason)) = listed.iter().find_map(|entry| Some((entry, entry.get(UNREADABLE)?))) {

@@ -194,7 +194,7 @@ impl McpServers {
         let warnings = places.map(ignored).collect();
         let mut read = Self { backends: Vec::new(), rejected: Vec::new(), renamed: Vec::new(), warnings };
         for (name, fields) in servers {
-            let mut entry = Entry { fields: None, variables: Variables::new(&variable), wrong: Vec::new() };
+            let mut entry = ServerEntry { fields: None, variables: Variables::new(&variable), wrong: Vec::new() };
             let fields = fields.as_object().map(|fields| command::flattened(fields, &mut entry.wrong));
             match &fields {
                 Some(fields) => entry.fields = Some(fields),
@@ -338,13 +338,13 @@ impl IntoIterator for McpServers {
 }
 
 /// A server that is being parsed.
-struct Entry<'f> {
+struct ServerEntry<'f> {
     fields: Option<&'f Map<String, Value>>,
     variables: Variables<'f>,
     wrong: Vec<String>,
 }
 
-impl<'f> Entry<'f> {
+impl<'f> ServerEntry<'f> {
     /// Returns true if the file switches the server off.
     fn is_disabled(&mut self) -> bool {
         self.flag("disabled") == Some(true) || self.flag("enabled") == Some(false)

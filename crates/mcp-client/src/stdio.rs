@@ -16,12 +16,12 @@ use toolkit_runtime::LineReader;
 
 use super::failure::Failure;
 use super::incoming::number;
-use super::peer::{Answer, Asking, Peer, Transport};
+use super::peer::{Asking, Peer, PeerAnswer, Transport};
 use super::process::{ExitState, Process};
 
 /// The stdio transport. Dropping it ends the process.
 pub(super) struct Stdio {
-    input: Arc<Input>,
+    input: Arc<ServerInput>,
     /// The number of requests of the server whose responses were not written yet.
     n_unanswered: AtomicUsize,
     exit_state: Arc<ExitState>,
@@ -30,7 +30,7 @@ pub(super) struct Stdio {
 }
 
 /// The input of the process, or `None` after its end.
-type Input = tokio::sync::Mutex<Option<ChildStdin>>;
+type ServerInput = tokio::sync::Mutex<Option<ChildStdin>>;
 
 /// The maximum of `n_unanswered`. Servers send few requests.
 const MAX_UNANSWERED: usize = 1_000;
@@ -45,15 +45,15 @@ impl Stdio {
         (process, input, output): (Process, ChildStdin, ChildStdout),
         exit_state: &Arc<ExitState>,
         max_bytes: usize,
-    ) -> (Self, Reader) {
+    ) -> (Self, StdoutReader) {
         let stdio = Self {
-            input: Arc::new(Input::new(Some(input))),
+            input: Arc::new(ServerInput::new(Some(input))),
             n_unanswered: AtomicUsize::new(0),
             exit_state: Arc::clone(exit_state),
             closing: CancelToken::new(),
             ended: Arc::default(),
         };
-        let reader = Reader {
+        let reader = StdoutReader {
             process,
             output: LineReader::new(output),
             input: Arc::clone(&stdio.input),
@@ -94,7 +94,7 @@ impl Stdio {
 }
 
 impl Transport for Stdio {
-    fn ask<'t>(&'t self, peer: &'t Arc<Peer>, asking: Asking<'t>) -> BoxFuture<'t, Answer> {
+    fn ask<'t>(&'t self, peer: &'t Arc<Peer>, asking: Asking<'t>) -> BoxFuture<'t, PeerAnswer> {
         Box::pin(async move {
             let Asking { request, acknowledged, sent } = asking;
             let mut asked = peer.open(request, acknowledged)?;
@@ -145,17 +145,17 @@ impl Drop for Stdio {
 }
 
 /// The reader of a process's output.
-pub(super) struct Reader {
+pub(super) struct StdoutReader {
     process: Process,
     output: LineReader<ChildStdout>,
-    input: Arc<Input>,
+    input: Arc<ServerInput>,
     exit_state: Arc<ExitState>,
     closing: CancelToken,
     ended: Arc<SetOnce<()>>,
     max_bytes: usize,
 }
 
-impl Reader {
+impl StdoutReader {
     /// Reads until the output or the connection ends, and then ends the process.
     pub(super) fn start(mut self, peer: &Arc<Peer>) {
         let (peer, changes) = (Arc::downgrade(peer), peer.changes.clone());

@@ -8,13 +8,13 @@ use tokio::task::JoinHandle;
 
 use super::failure::Failure;
 use super::outgoing::Request;
-use super::peer::{Answer, Asking, Peer};
+use super::peer::{Asking, Peer, PeerAnswer};
 
 /// A subscription. Dropping it ends it.
 pub(super) struct Subscription {
     /// The part of the filter that the server honors.
     pub(super) honored: Value,
-    asking: JoinHandle<Answer>,
+    asking: JoinHandle<PeerAnswer>,
 }
 
 impl Subscription {

@@ -34,7 +34,7 @@ use self::create::CreatedTask;
 pub(super) use self::create::{create, created_task};
 pub(super) use self::request::request_of_call;
 use self::requester::{Requester, TaskFailure};
-use self::waiting::{MIN_INTERVAL, Waiting, check_id};
+use self::waiting::{MIN_INTERVAL, TaskWaiting, check_id};
 use super::backoff::Backoff;
 use super::caller::Listener;
 use super::connection::Connection;
@@ -62,7 +62,7 @@ pub(super) async fn finish(
     check_id(&created.id).map_err(|how| link.remote().invalid_response(how))?;
     let _counted = link.count_task();
     let requester = Requester::new(link, call.context(), connection, running, created);
-    let mut waiting = Waiting::new(requester, listener);
+    let mut waiting = TaskWaiting::new(requester, listener);
     let mut backoff = Backoff::default();
     let mut n_lost = 0;
     // Short, so that a fast tool takes little longer as a task.

@@ -14,7 +14,7 @@ use super::connect::Disagreement;
 use super::connection::Connection;
 use super::failure::{Failure, HttpFailure, Reach, ServerError, UNREADABLE};
 use super::process::ExitState;
-use super::remote::{Remote, Target};
+use super::remote::{Remote, RemoteTarget};
 use super::texts::{followed, shortened, text_of};
 
 const INVALID_PARAMS: i32 = Code::InvalidParams as i32;
@@ -44,14 +44,14 @@ impl Remote {
     async fn convert_failure(&self, connection: &Arc<Connection>, failure: Failure, loss: Loss) -> ToolError {
         match (&*self.target, failure) {
             (_, Failure::Rpc(error)) => self.convert(&error),
-            (Target::Stdio(_), Failure::Closed | Failure::Pipe(_)) => {
+            (RemoteTarget::Stdio(_), Failure::Closed | Failure::Pipe(_)) => {
                 let end = connection.exit_state().wait().await.unwrap_or("it no longer responds");
                 connection.end();
                 let how = format!("disconnected before it responded: {end}");
                 self.lost(loss, &how).caused_by(connection.exit_state().to_string())
             }
-            (Target::Stdio(_), failure) => self.not_reached(&failure, loss),
-            (Target::Http(_), failure) => {
+            (RemoteTarget::Stdio(_), failure) => self.not_reached(&failure, loss),
+            (RemoteTarget::Http(_), failure) => {
                 match failure.reach() {
                     Reach::Responds => {}
                     Reach::Unknown => connection.check(),
@@ -78,7 +78,7 @@ impl Remote {
                 );
                 ToolError::new(ErrorKind::InvalidResponse, message)
             }
-            Disagreement::Failure(failure) if matches!(*self.target, Target::Http(_)) => {
+            Disagreement::Failure(failure) if matches!(*self.target, RemoteTarget::Http(_)) => {
                 self.not_reached(failure, Loss::IsHarmless)
             }
             Disagreement::Revisions(theirs) => {
@@ -211,11 +211,11 @@ impl Remote {
     /// Removes the query of the URL from a text.
     fn without_query(&self, text: String) -> String {
         match &*self.target {
-            Target::Http(endpoint) => match endpoint.url.query().filter(|query| !query.is_empty()) {
+            RemoteTarget::Http(endpoint) => match endpoint.url.query().filter(|query| !query.is_empty()) {
                 Some(query) => text.replace(query, "…"),
                 None => text,
             },
-            Target::Stdio(_) => text,
+            RemoteTarget::Stdio(_) => text,
         }
     }
 }

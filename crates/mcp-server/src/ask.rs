@@ -38,7 +38,7 @@ pub(super) use self::limits::{OpenQuestions, WaitingCalls};
 pub(super) use self::modes::Modes;
 pub(super) use self::plain_form::plain;
 pub(super) use self::requests::{OpenRequest, OpenRequests};
-pub(super) use self::rounds::{Outcome, Rounds};
+pub(super) use self::rounds::{RoundOutcome, Rounds};
 pub(super) use self::state::{Sealing, UsedRecord};
 pub(super) use self::used_states::UsedInMemory;
 #[cfg(feature = "ask")]

@@ -25,10 +25,10 @@ use super::listed_names::Claims;
 use super::logging::LogLevels;
 use super::metrics::Metrics;
 use super::observe::AuditLog;
-use super::peer::Running;
+use super::peer::RunningRequests;
 use super::served::{ServeError, ServedTools};
 use super::server::Server;
-use super::state::{CredentialsFn, Search, Shared};
+use super::state::{CredentialsFn, Search, ServerState};
 use super::subscriptions::Providers;
 use super::tasks::{TaskLimits, TaskStore, Tasks};
 
@@ -454,7 +454,7 @@ impl ServerBuilder {
         };
         let limits = TaskLimits { max_live: (self.concurrency / 2).max(1), ..self.task_limits };
         let tasks = Tasks::open(limits, self.task_store).map_err(ServeError::Tasks)?;
-        let shared = Shared {
+        let shared = ServerState {
             served: RwLock::new(Arc::new(served)),
             changes: watch::Sender::new(0),
             prompt_changes: watch::Sender::new(0),
@@ -475,7 +475,7 @@ impl ServerBuilder {
             shutdown_timeout: self.shutdown_timeout,
             search: self.search,
             credentials: self.credentials,
-            running: Running::default(),
+            running: RunningRequests::default(),
             requests: OpenRequests::default(),
             log_levels: LogLevels::default(),
             ask_timeout: self.ask_timeout,

@@ -38,7 +38,7 @@ use toolkit_mcp::{Code, RpcError};
 use toolkit_runtime::BodyCharge;
 use tracing::Span;
 
-pub(super) use self::begin::{Target, begin, credentials};
+pub(super) use self::begin::{CallTarget, begin, credentials};
 use self::messages::CallEvent;
 use self::offer::TaskOffer;
 pub(super) use self::offer::{declares_tasks, missing_extension};
@@ -48,11 +48,11 @@ use super::ask::{Modes, OpenQuestions, Rounds};
 use super::observe::Observed;
 use super::peer::Registered;
 use super::served::{ServedTool, ServedTools};
-use super::state::Shared;
+use super::state::ServerState;
 
 /// A call that is ready to run.
 pub(super) struct Call {
-    shared: Arc<Shared>,
+    shared: Arc<ServerState>,
     served: Arc<ServedTools>,
     /// The position of the tool in the list of served tools.
     nth: usize,

@@ -19,7 +19,7 @@ use toolkit_search::Summary;
 
 use super::observe::Observed;
 use super::served::ServedTools;
-use super::state::{Search, Shared};
+use super::state::{Search, ServerState};
 
 const SEARCH: &str = "search_tools";
 const DESCRIBE: &str = "describe_tool";
@@ -39,7 +39,7 @@ const DESCRIBED: [&str; 5] = ["name", "description", "inputSchema", "outputSchem
 
 /// A request for a search or a description.
 pub(super) struct Find {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<ServerState>,
     pub(super) served: Arc<ServedTools>,
     pub(super) call: SearchToolCall<'static>,
     pub(super) id: Box<RawValue>,

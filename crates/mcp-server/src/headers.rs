@@ -41,7 +41,7 @@ pub(super) fn accepts_events(headers: &HeaderMap) -> bool {
 pub(super) fn check(
     headers: &HeaderMap,
     method: &str,
-    params: Params<'_>,
+    params: HeaderParams<'_>,
     meta: &Meta<'_>,
 ) -> Result<Revision, RpcError> {
     let version = headers.get(&VERSION).map(|value| value.to_str().unwrap_or("?").trim());
@@ -93,14 +93,14 @@ pub(super) fn check_param_headers(
 
 /// The parameters of a request, as far as a header repeats them.
 #[derive(Clone, Copy)]
-pub(super) enum Params<'m> {
+pub(super) enum HeaderParams<'m> {
     Unread(Option<&'m RawValue>),
     /// Those of a call with this name.
     Call(&'m str),
 }
 
 #[derive(Deserialize)]
-struct Names<'m> {
+struct ParamNames<'m> {
     #[serde(borrow)]
     name: Option<&'m RawValue>,
     #[serde(borrow)]
@@ -109,8 +109,8 @@ struct Names<'m> {
     task: Option<&'m RawValue>,
 }
 
-impl<'m> Params<'m> {
-    fn text_of(self, field: impl FnOnce(Names<'m>) -> Option<&'m RawValue>) -> Option<Cow<'m, str>> {
+impl<'m> HeaderParams<'m> {
+    fn text_of(self, field: impl FnOnce(ParamNames<'m>) -> Option<&'m RawValue>) -> Option<Cow<'m, str>> {
         match self {
             Self::Call(name) => Some(name.into()),
             Self::Unread(params) => text(field(serde_json::from_str(params?.get()).ok()?)?.get()),

@@ -36,7 +36,7 @@ use toolkit_runtime::{HostGuard, HttpServer, Limits, NetworkError, TrustedProxie
 
 #[cfg(feature = "jwt")]
 pub use self::auth::{Algorithm, Jwks, JwksError, Jwt, JwtIssuer};
-use self::auth::{Auth, Resource, Token};
+use self::auth::{Auth, FixedToken, Resource};
 pub use self::auth::{TokenError, Verify};
 pub use self::http_error::HttpError;
 pub use self::listening::Listening;
@@ -130,7 +130,7 @@ impl Http {
     pub fn token(self, token: impl Into<String>) -> Self {
         let token = token.into();
         let has_short_token = token.len() < MIN_TOKEN_LEN;
-        Self { has_short_token, ..self.verify(Token::new(token)) }
+        Self { has_short_token, ..self.verify(FixedToken::new(token)) }
     }
 
     /// Requires a token of all clients and authenticates them with `verify`.

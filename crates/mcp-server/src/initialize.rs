@@ -7,17 +7,18 @@ use toolkit::mcp::{LIST_TTL_MS, Revision};
 use toolkit_mcp::{LEGACY, supported, text};
 
 use super::ask::Modes;
-use super::state::Shared;
+use super::state::ServerState;
 use super::tasks::EXTENSION;
 
 /// Returns the result of `initialize`, the first request of clients before 2026-07-28.
-pub(super) fn initialize(shared: &Shared, params: Option<&RawValue>) -> Value {
+pub(super) fn initialize(shared: &ServerState, params: Option<&RawValue>) -> Value {
     #[derive(Default, Deserialize)]
-    struct Params<'m> {
+    struct InitializeParams<'m> {
         #[serde(borrow, rename = "protocolVersion")]
         version: Option<&'m RawValue>,
     }
-    let params: Params<'_> = params.and_then(|params| serde_json::from_str(params.get()).ok()).unwrap_or_default();
+    let params: InitializeParams<'_> =
+        params.and_then(|params| serde_json::from_str(params.get()).ok()).unwrap_or_default();
     let wanted = params.version.and_then(|version| text(version.get()));
     // Negotiation: the version of the client if it is supported, else the newest one, which the client may reject.
     let version = LEGACY.into_iter().find(|known| wanted.as_deref() == Some(known)).unwrap_or(LEGACY[0]);
@@ -33,7 +34,7 @@ pub(super) fn initialize(shared: &Shared, params: Option<&RawValue>) -> Value {
 }
 
 /// Returns the result of `server/discover` (2026-07-28).
-pub(super) fn discover(shared: &Shared) -> Value {
+pub(super) fn discover(shared: &ServerState) -> Value {
     let mut result = json!({
         "resultType": "complete",
         "supportedVersions": supported(),
@@ -47,7 +48,7 @@ pub(super) fn discover(shared: &Shared) -> Value {
     result
 }
 
-fn capabilities(shared: &Shared, revision: Revision) -> Value {
+fn capabilities(shared: &ServerState, revision: Revision) -> Value {
     let mut capabilities = json!({ "tools": { "listChanged": true }, "logging": {} });
     if shared.has_empty_prompts_and_resources {
         capabilities["prompts"] = json!({});
@@ -74,11 +75,11 @@ fn capabilities(shared: &Shared, revision: Revision) -> Value {
 /// Returns the ways in which a client before 2026-07-28 can ask its user, in the negotiated version.
 pub(super) fn modes(params: Option<&RawValue>, version: &str) -> Modes {
     #[derive(Deserialize)]
-    struct Params<'m> {
+    struct CapabilitiesParams<'m> {
         #[serde(borrow)]
         capabilities: Option<&'m RawValue>,
     }
-    let params = params.and_then(|params| serde_json::from_str::<Params<'_>>(params.get()).ok());
+    let params = params.and_then(|params| serde_json::from_str::<CapabilitiesParams<'_>>(params.get()).ok());
     let modes = params
         .and_then(|params| params.capabilities)
         .map_or_else(Modes::default, |declared| Modes::declared(declared.get()));

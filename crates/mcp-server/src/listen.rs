@@ -20,7 +20,7 @@ use super::access::Rejected;
 use super::call::{declares_tasks, missing_extension};
 use super::peer::{Received, cancelled_by, register};
 use super::resources::{context, watch_readable};
-use super::state::Shared;
+use super::state::ServerState;
 use super::subscriptions::{self, Inbox};
 use super::task_requests::check_tasks;
 
@@ -44,13 +44,13 @@ pub(super) struct Listen {
     watched: Option<BoxFuture<'static, Vec<(String, ResourceWatch)>>>,
     /// The tasks that the client has subscribed to.
     tasks: Option<TaskUpdates>,
-    shared: Arc<Shared>,
+    shared: Arc<ServerState>,
     shutdown: CancelToken,
-    state: State,
+    state: ListenState,
 }
 
 #[derive(PartialEq)]
-enum State {
+enum ListenState {
     Begun,
     Listening,
     Over,
@@ -59,12 +59,12 @@ enum State {
 impl Listen {
     /// Creates the subscription that a request asks for.
     pub(super) fn new(
-        shared: &Arc<Shared>,
+        shared: &Arc<ServerState>,
         received: Received<'_>,
         params: Option<&RawValue>,
     ) -> Result<Self, Rejected> {
         #[derive(Deserialize)]
-        struct Params {
+        struct ListenParams {
             notifications: Filter,
         }
         #[derive(Deserialize)]
@@ -83,7 +83,7 @@ impl Listen {
         let Received { id, meta, peer, .. } = received;
         let invalid = || RpcError::new(Code::InvalidParams, "`params` must have an object `notifications`");
         let params = params.ok_or_else(invalid)?;
-        let Params { notifications: mut wanted } = serde_json::from_str(params.get()).map_err(|_| invalid())?;
+        let ListenParams { notifications: mut wanted } = serde_json::from_str(params.get()).map_err(|_| invalid())?;
         let resources = &shared.resources;
         if !resources.is_offered() {
             wanted.uris.clear();
@@ -115,7 +115,7 @@ impl Listen {
     }
 
     /// Creates a stream of all changes of the lists, and of the resources that a session has subscribed to.
-    pub(super) fn to_changes(shared: &Arc<Shared>, session: Option<&str>) -> Self {
+    pub(super) fn to_changes(shared: &Arc<ServerState>, session: Option<&str>) -> Self {
         let subscriptions = &shared.resources.subscriptions;
         Self {
             subscription: None,
@@ -127,20 +127,20 @@ impl Listen {
             tasks: None,
             shared: Arc::clone(shared),
             shutdown: shared.draining.clone(),
-            state: State::Begun,
+            state: ListenState::Begun,
         }
     }
 
     /// Returns the next message, or `None` after the last one.
     pub(super) async fn next(&mut self) -> Option<Vec<u8>> {
-        if self.state == State::Begun {
+        if self.state == ListenState::Begun {
             self.subscribe().await;
-            self.state = State::Listening;
+            self.state = ListenState::Listening;
             if let Some(subscription) = &self.subscription {
                 return Some(subscription.acknowledgement(self.tasks.as_ref()));
             }
         }
-        if self.state == State::Over {
+        if self.state == ListenState::Over {
             return None;
         }
         let cancelled = self.cancelled();
@@ -171,12 +171,12 @@ impl Listen {
                 uri = updated(self.inbox.as_deref()) => return Some(self.change(UPDATED, Some(&uri))),
                 () = self.shutdown.cancelled() => break,
                 () = cancelled_by(cancelled.clone()) => {
-                    self.state = State::Over;
+                    self.state = ListenState::Over;
                     return None;
                 }
             }
         }
-        self.state = State::Over;
+        self.state = ListenState::Over;
         self.subscription.as_ref().map(Subscription::end)
     }
 

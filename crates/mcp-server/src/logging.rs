@@ -68,11 +68,11 @@ impl LogLevels {
 /// Reads the parameters of `logging/setLevel`.
 pub(super) fn requested_level(params: Option<&RawValue>) -> Result<LogLevel, RpcError> {
     #[derive(Default, Deserialize)]
-    struct Params<'m> {
+    struct LevelParams<'m> {
         #[serde(borrow)]
         level: Option<&'m RawValue>,
     }
-    let params: Params<'_> = params.and_then(|params| serde_json::from_str(params.get()).ok()).unwrap_or_default();
+    let params: LevelParams<'_> = params.and_then(|params| serde_json::from_str(params.get()).ok()).unwrap_or_default();
     params.level.map_or_else(|| parse_level("level", ""), |level| parse_level("level", level.get()))
 }
 
@@ -90,7 +90,7 @@ impl CallLog {
     /// Returns the notification of a message, or `None` if there are too many.
     pub(super) fn notification(&self, message: &LogMessage) -> Option<Vec<u8>> {
         #[derive(Serialize)]
-        struct Params<'p> {
+        struct MessageParams<'p> {
             level: &'static str,
             logger: &'p str,
             data: &'p Value,
@@ -107,7 +107,7 @@ impl CallLog {
         }
         let written = |data: &Value| {
             let logger = message.logger.as_deref().unwrap_or(&self.tool);
-            notification("notifications/message", &Params { level: message.level.name(), logger, data })
+            notification("notifications/message", &MessageParams { level: message.level.name(), logger, data })
         };
         let n_bytes = json_bytes(&message.data).len();
         Some(match n_bytes > MAX_BYTES {

@@ -21,7 +21,7 @@ use toolkit_runtime::RequestTarget;
 pub(super) use self::batch::{Batch, is_batch};
 use super::access::{Denied, Rejected};
 use super::ask::Modes;
-use super::call::{Call, Target, begin, run};
+use super::call::{Call, CallTarget, begin, run};
 use super::find::{self, Find};
 use super::headers;
 use super::initialize::{self, empty_list};
@@ -33,7 +33,7 @@ use super::prompts::{self, PromptRequest};
 use super::reply::{MessageSink, Reply};
 use super::resources::{self, ResourceMethod, ResourceRequest};
 use super::served::{self, ServedTools};
-use super::state::Shared;
+use super::state::ServerState;
 use super::task_requests::{TaskMethod, TaskRequest, TaskResult, task_method};
 
 /// The action that a message requires.
@@ -91,7 +91,7 @@ impl Routed {
 }
 
 /// Determines the action that a message requires.
-pub(super) fn route(shared: &Arc<Shared>, message: Result<Message<'_>, Malformed<'_>>, peer: Peer<'_>) -> Routed {
+pub(super) fn route(shared: &Arc<ServerState>, message: Result<Message<'_>, Malformed<'_>>, peer: Peer<'_>) -> Routed {
     match message {
         Ok(Message::Request { id, method, params }) => {
             let meta = Meta::parse(params);
@@ -157,7 +157,7 @@ fn observed_of(mut routed: Routed, observed: Option<Observed>) -> Routed {
 }
 
 fn call_request<'m>(
-    shared: &Arc<Shared>,
+    shared: &Arc<ServerState>,
     id: &'m RawValue,
     request: CallRequest<'m>,
     peer: Peer<'_>,
@@ -165,7 +165,7 @@ fn call_request<'m>(
 ) -> Result<Routed, Rejected> {
     let CallRequest { name, arguments, meta } = request;
     let revision = match peer.headers() {
-        Some(headers) => headers::check(headers, "tools/call", headers::Params::Call(name), &meta)?,
+        Some(headers) => headers::check(headers, "tools/call", headers::HeaderParams::Call(name), &meta)?,
         None => meta.revision(None)?,
     };
     let arguments = arguments.map_or(Arguments::NONE, Arguments::from);
@@ -174,7 +174,7 @@ fn call_request<'m>(
 }
 
 fn request<'m>(
-    shared: &Arc<Shared>,
+    shared: &Arc<ServerState>,
     id: &'m RawValue,
     method: &str,
     params: Option<&'m RawValue>,
@@ -183,7 +183,7 @@ fn request<'m>(
     observed: &mut Option<Observed>,
 ) -> Result<Routed, Rejected> {
     let revision = match peer.headers() {
-        Some(headers) => headers::check(headers, method, headers::Params::Unread(params), meta)?,
+        Some(headers) => headers::check(headers, method, headers::HeaderParams::Unread(params), meta)?,
         None => meta.revision(None)?,
     };
     let received = Received { id, meta, revision, peer };
@@ -244,7 +244,7 @@ fn request<'m>(
     })
 }
 
-fn list(shared: &Arc<Shared>, params: Option<&RawValue>, revision: Revision) -> Result<Vec<u8>, RpcError> {
+fn list(shared: &Arc<ServerState>, params: Option<&RawValue>, revision: Revision) -> Result<Vec<u8>, RpcError> {
     let served = shared.served();
     let after = served::cursor_of(params)?;
     if shared.lists_search_tools(&served) {
@@ -254,7 +254,7 @@ fn list(shared: &Arc<Shared>, params: Option<&RawValue>, revision: Revision) -> 
 }
 
 fn call<'m>(
-    shared: &Arc<Shared>,
+    shared: &Arc<ServerState>,
     received: Received<'_>,
     mut name: Cow<'m, str>,
     mut arguments: Arguments<'m>,
@@ -284,12 +284,12 @@ fn call<'m>(
         observed.set_target(RequestTarget::Tool(&entry.name));
     }
     received.peer.check_tools(&[served.tool(entry)])?;
-    Ok(Routed::Call(begin(shared, Target { served, nth, is_found }, received, arguments, observed)?))
+    Ok(Routed::Call(begin(shared, CallTarget { served, nth, is_found }, received, arguments, observed)?))
 }
 
 /// Ends a call whose name no served tool has.
 fn unknown(
-    shared: &Arc<Shared>,
+    shared: &Arc<ServerState>,
     served: &ServedTools,
     received: Received<'_>,
     name: &str,
@@ -315,7 +315,7 @@ fn unknown(
 
 /// Ends a call that does not reach a tool with an error that the model reads.
 fn failed(
-    shared: &Shared,
+    shared: &ServerState,
     received: Received<'_>,
     name: &str,
     error: &ToolError,
@@ -329,13 +329,13 @@ fn failed(
     Routed::Reply(Reply::new(shared.response(id, revision, &toolkit::mcp::write_error(error, revision))))
 }
 
-fn cancel(shared: &Arc<Shared>, session: &str, params: Option<&RawValue>) {
+fn cancel(shared: &Arc<ServerState>, session: &str, params: Option<&RawValue>) {
     #[derive(Deserialize)]
-    struct Params<'m> {
+    struct CancelledParams<'m> {
         #[serde(borrow, rename = "requestId")]
         id: &'m RawValue,
     }
-    if let Some(params) = params.and_then(|params| serde_json::from_str::<Params<'_>>(params.get()).ok()) {
+    if let Some(params) = params.and_then(|params| serde_json::from_str::<CancelledParams<'_>>(params.get()).ok()) {
         shared.running.cancel(session, params.id.get());
     }
 }

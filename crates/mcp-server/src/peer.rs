@@ -137,26 +137,26 @@ impl Received<'_> {
 
 /// The running calls, by session and request id.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Running(Arc<Mutex<Calls>>);
+pub(super) struct RunningRequests(Arc<Mutex<RequestTokens>>);
 
-type Calls = HashMap<Key, CancelToken>;
+type RequestTokens = HashMap<RunningKey, CancelToken>;
 
 /// A session, a line feed, which neither contains, and the id of a request.
-type Key = Arc<[u8]>;
+type RunningKey = Arc<[u8]>;
 
-fn key(session: &str, id: &str) -> Key {
+fn key(session: &str, id: &str) -> RunningKey {
     session.bytes().chain([b'\n']).chain(id.bytes()).collect()
 }
 
 /// The registration of a running call. Dropping it removes the call.
 #[derive(Debug)]
 pub(super) struct Registered {
-    running: Running,
-    key: Key,
+    running: RunningRequests,
+    key: RunningKey,
     token: CancelToken,
 }
 
-impl Running {
+impl RunningRequests {
     /// Registers a call. Returns `None` if the session has a running call with the same id.
     fn register(&self, peer: &str, id: &str) -> Option<Registered> {
         let key = key(peer, id);
@@ -182,7 +182,7 @@ impl Running {
         calls.iter().filter(|(key, _)| key.starts_with(&prefix)).for_each(|(_, token)| token.cancel());
     }
 
-    fn calls(&self) -> MutexGuard<'_, Calls> {
+    fn calls(&self) -> MutexGuard<'_, RequestTokens> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -192,7 +192,11 @@ impl Running {
 /// # Errors
 ///
 /// Returns an error if the session has a running request with the same id.
-pub(super) fn register(running: &Running, peer: Peer<'_>, id: &RawValue) -> Result<Option<Registered>, RpcError> {
+pub(super) fn register(
+    running: &RunningRequests,
+    peer: Peer<'_>,
+    id: &RawValue,
+) -> Result<Option<Registered>, RpcError> {
     let Some(session) = peer.session else { return Ok(None) };
     let taken = || RpcError::new(Code::InvalidRequest, "a request with this `id` is already running");
     running.register(session, id.get()).map(Some).ok_or_else(taken)

@@ -14,10 +14,10 @@ use toolkit_mcp::{Code, RpcError, json_bytes};
 
 use super::proxy_uri::{backend_name, decode};
 use super::served::{self, ServedTools};
-use super::state::Shared;
+use super::state::ServerState;
 
 /// Writes a page of `prompts/list`, sorted by name.
-pub(super) fn list(shared: &Shared, params: Option<&RawValue>, revision: Revision) -> Result<Vec<u8>, RpcError> {
+pub(super) fn list(shared: &ServerState, params: Option<&RawValue>, revision: Revision) -> Result<Vec<u8>, RpcError> {
     let served = shared.served();
     let after = served::cursor_text(params)?;
     let (entries, next) = served.prompts.page(after.as_deref(), shared.page_size.max(1));
@@ -40,9 +40,9 @@ enum Action {
 
 impl PromptRequest {
     /// Reads the parameters of `prompts/get`.
-    pub(super) fn get(shared: &Shared, params: Option<&RawValue>) -> Result<Self, RpcError> {
+    pub(super) fn get(shared: &ServerState, params: Option<&RawValue>) -> Result<Self, RpcError> {
         #[derive(Deserialize)]
-        struct Params {
+        struct PromptParams {
             name: String,
             arguments: Option<Map<String, Value>>,
         }
@@ -50,25 +50,25 @@ impl PromptRequest {
             let message = "`params` must be an object with the `name` of a prompt, and `arguments` an object of texts";
             RpcError::new(Code::InvalidParams, message)
         };
-        let params: Params = serde_json::from_str(params.ok_or_else(invalid)?.get()).map_err(|_| invalid())?;
+        let params: PromptParams = serde_json::from_str(params.ok_or_else(invalid)?.get()).map_err(|_| invalid())?;
         let served = shared.served();
         let prompt = find(&served, &params.name)?;
         Ok(Self { served, action: Action::Get { prompt, arguments: params.arguments.unwrap_or_default() } })
     }
 
     /// Reads the parameters of `completion/complete`.
-    pub(super) fn complete(shared: &Shared, params: Option<&RawValue>) -> Result<Self, RpcError> {
+    pub(super) fn complete(shared: &ServerState, params: Option<&RawValue>) -> Result<Self, RpcError> {
         #[derive(Deserialize)]
-        struct Params {
+        struct CompleteParams {
             #[serde(rename = "ref")]
-            reference: Reference,
+            reference: ReferenceParams,
             argument: Argument,
             #[serde(default)]
             context: Others,
         }
         #[derive(Deserialize)]
         #[serde(tag = "type")]
-        enum Reference {
+        enum ReferenceParams {
             #[serde(rename = "ref/prompt")]
             Prompt { name: String },
             #[serde(rename = "ref/resource")]
@@ -89,15 +89,15 @@ impl PromptRequest {
                            `ref/resource` with a `uri`, and an `argument` with `name` and `value`";
             RpcError::new(Code::InvalidParams, message)
         };
-        let params: Params = serde_json::from_str(params.ok_or_else(invalid)?.get()).map_err(|_| invalid())?;
+        let params: CompleteParams = serde_json::from_str(params.ok_or_else(invalid)?.get()).map_err(|_| invalid())?;
         let served = shared.served();
         let (prompt, reference) = match params.reference {
-            Reference::Prompt { name } => {
+            ReferenceParams::Prompt { name } => {
                 let prompt = find(&served, &name)?;
                 let id = prompt.id().to_string();
                 (Some(prompt), CompletionReference::Prompt(id))
             }
-            Reference::Resource { uri } => (None, CompletionReference::ResourceTemplate(uri)),
+            ReferenceParams::Resource { uri } => (None, CompletionReference::ResourceTemplate(uri)),
         };
         let mut request = CompletionRequest::new(reference, params.argument.name, params.argument.value);
         request.arguments = params.context.arguments;
@@ -127,7 +127,7 @@ impl PromptRequest {
     /// Runs the prompt or the completion, and writes the result.
     pub(super) async fn run(
         self,
-        shared: &Shared,
+        shared: &ServerState,
         context: &Context,
         revision: Revision,
     ) -> Result<Vec<u8>, ToolError> {
@@ -172,7 +172,7 @@ pub(super) fn unknown(name: &str) -> RpcError {
 
 /// Returns the messages of a prompt. Those of a backend link to the resources that the proxy serves.
 async fn get(
-    shared: &Shared,
+    shared: &ServerState,
     served: &ServedTools,
     context: &Context,
     prompt: &Prompt,
@@ -208,7 +208,7 @@ async fn get(
 
 /// Returns values for an argument of a resource template, which only the backends of a proxy know.
 async fn complete_template(
-    shared: &Shared,
+    shared: &ServerState,
     context: &Context,
     request: &CompletionRequest,
 ) -> Result<Completion, ToolError> {

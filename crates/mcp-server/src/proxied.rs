@@ -49,7 +49,7 @@ pub(super) struct Proxied {
 /// The outcome of a collection, by backend.
 #[derive(Debug, Default)]
 struct Last {
-    of: HashMap<String, Outcome>,
+    of: HashMap<String, ListOutcome>,
     /// The served tools of each backend whose tools have been known.
     tools: HashMap<String, Arc<[Tool]>>,
     configuration_errors: Vec<String>,
@@ -65,7 +65,7 @@ const MAX_INSTRUCTIONS: usize = 4 << 10;
 const MAX_ALL_INSTRUCTIONS: usize = 16 << 10;
 
 #[derive(Clone, Debug, Default)]
-pub(super) struct Outcome {
+pub(super) struct ListOutcome {
     n_tools: usize,
     n_left_out: usize,
     reasons: Vec<String>,
@@ -108,7 +108,7 @@ impl Proxied {
         self.backends.complete(backend, request, context).await
     }
 
-    pub(super) fn record(&self, outcomes: HashMap<String, Outcome>) {
+    pub(super) fn record(&self, outcomes: HashMap<String, ListOutcome>) {
         self.last().of = outcomes;
     }
 
@@ -204,7 +204,7 @@ impl Proxied {
     }
 }
 
-impl Outcome {
+impl ListOutcome {
     /// Returns true if each tool of the backend is served.
     pub(super) fn is_complete(&self) -> bool {
         self.n_left_out == 0

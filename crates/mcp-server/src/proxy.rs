@@ -32,7 +32,7 @@ use self::resources::ProxiedResources;
 use super::filter::{Filter, Rule};
 use super::find::search_tools;
 use super::listed_names::Claims;
-use super::proxied::{Outcome, Proxied, Sources};
+use super::proxied::{ListOutcome, Proxied, Sources};
 use super::served::ServeError;
 use super::server::Server;
 use super::status::{ServedBackend, Status};
@@ -294,7 +294,7 @@ impl Proxy {
             }
         }
         let served = self.server.shared.served();
-        Outcome::count(&mut outcomes, &served, |id| routes.owner(id));
+        ListOutcome::count(&mut outcomes, &served, |id| routes.owner(id));
         let mut by_backend: HashMap<&str, Vec<Tool>> = HashMap::new();
         for tool in served.entries.iter().map(|entry| served.tool(entry)) {
             if let Some(owner) = routes.owner(tool.id()) {
@@ -305,7 +305,7 @@ impl Proxy {
         self.proxied.set_instructions(&instructions);
         let known = self.backends.names().into_iter().map(|name| {
             let has_failed = failures.iter().any(|failure| failure.backend == name);
-            let is_complete = outcomes.get(&name).is_some_and(Outcome::is_complete);
+            let is_complete = outcomes.get(&name).is_some_and(ListOutcome::is_complete);
             // A backend has no tools only if it has answered so: its tools may be withheld.
             let tools = by_backend.remove(&*name).or_else(|| (is_complete && !has_failed).then(Vec::new));
             (name, tools)
@@ -436,9 +436,9 @@ impl Proxy {
 }
 
 /// Summarizes a collection by backend.
-fn outcomes(collected: &Collected, names: Vec<String>) -> HashMap<String, Outcome> {
+fn outcomes(collected: &Collected, names: Vec<String>) -> HashMap<String, ListOutcome> {
     let outcome = |name: String| {
-        let mut outcome = Outcome::default();
+        let mut outcome = ListOutcome::default();
         collected.diagnostics_of(&name).for_each(|diagnostic| outcome.leave_out(diagnostic.message()));
         let failure = collected.failures.iter().find(|failure| failure.backend == name && !failure.is_pending);
         outcome.failure = failure.map(|failure| failure.error.message().to_owned());

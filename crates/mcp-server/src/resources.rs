@@ -25,7 +25,7 @@ use super::call::credentials;
 use super::peer::{Received, register};
 use super::prompts::PromptRequest;
 use super::served;
-use super::state::Shared;
+use super::state::ServerState;
 use super::subscriptions::MAX_URI_LEN;
 
 /// The outcome of reading a request.
@@ -38,7 +38,7 @@ pub(super) enum ResourceMethod {
 
 /// Reads a request of a method `resources/…`.
 pub(super) fn resource_method(
-    shared: &Arc<Shared>,
+    shared: &Arc<ServerState>,
     received: Received<'_>,
     method: &str,
     params: Option<&RawValue>,
@@ -68,7 +68,7 @@ pub(super) fn resource_method(
 
 /// Creates the request for a prompt, or for the values of an argument.
 pub(super) fn prompt_request(
-    shared: &Arc<Shared>,
+    shared: &Arc<ServerState>,
     received: Received<'_>,
     prompt: PromptRequest,
 ) -> Result<Box<ResourceRequest>, Rejected> {
@@ -81,7 +81,7 @@ pub(super) fn prompt_request(
 }
 
 fn request(
-    shared: &Arc<Shared>,
+    shared: &Arc<ServerState>,
     received: Received<'_>,
     action: Action,
     context: Context,
@@ -119,12 +119,12 @@ pub(super) fn context(received: Received<'_>) -> Context {
 /// Reads `params.uri`.
 fn uri_of(params: Option<&RawValue>) -> Result<String, RpcError> {
     #[derive(Deserialize)]
-    struct Params<'m> {
+    struct UriOfParams<'m> {
         #[serde(borrow)]
         uri: &'m RawValue,
     }
     let invalid = || RpcError::new(Code::InvalidParams, "`params` must be an object with the `uri` of a resource");
-    let params: Params<'_> = serde_json::from_str(params.ok_or_else(invalid)?.get()).map_err(|_| invalid())?;
+    let params: UriOfParams<'_> = serde_json::from_str(params.ok_or_else(invalid)?.get()).map_err(|_| invalid())?;
     let uri = text(params.uri.get()).ok_or_else(invalid)?;
     if uri.len() > MAX_URI_LEN {
         return Err(RpcError::new(Code::InvalidParams, format!("`uri` is longer than {MAX_URI_LEN} bytes")));

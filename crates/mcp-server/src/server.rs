@@ -9,7 +9,7 @@ use toolkit::{Coercion, Dispatcher};
 
 use super::filter::Filter;
 use super::served::{Listing, ServeError, ServedTools};
-use super::state::Shared;
+use super::state::ServerState;
 use super::status::Status;
 use super::stdio;
 
@@ -29,7 +29,7 @@ use super::stdio;
 /// ```
 #[derive(Clone)]
 pub struct Server {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<ServerState>,
 }
 
 impl Server {

@@ -19,7 +19,7 @@ use super::filter::Filter;
 use super::logging::LogLevels;
 use super::metrics::Metrics;
 use super::observe::AuditLog;
-use super::peer::Running;
+use super::peer::RunningRequests;
 use super::proxied::Proxied;
 use super::served::{CacheHints, ServedTools};
 use super::subscriptions::Providers;
@@ -32,7 +32,7 @@ pub(super) type CredentialsFn = dyn Fn(&Tool) -> Credentials + Send + Sync;
 pub(super) type Search = dyn Fn(&Catalog, &str, usize) -> Vec<String> + Send + Sync;
 
 /// The state that all clones share.
-pub(super) struct Shared {
+pub(super) struct ServerState {
     pub(super) served: RwLock<Arc<ServedTools>>,
     /// The number of times that the list of tools has changed.
     pub(super) changes: watch::Sender<u64>,
@@ -58,7 +58,7 @@ pub(super) struct Shared {
     pub(super) shutdown_timeout: Duration,
     pub(super) search: Option<Box<Search>>,
     pub(super) credentials: Option<Box<CredentialsFn>>,
-    pub(super) running: Running,
+    pub(super) running: RunningRequests,
     pub(super) requests: OpenRequests,
     pub(super) log_levels: LogLevels,
     pub(super) ask_timeout: Duration,
@@ -75,7 +75,7 @@ pub(super) struct Shared {
     pub(super) shutdown: CancelToken,
 }
 
-impl Shared {
+impl ServerState {
     pub(super) fn served(&self) -> Arc<ServedTools> {
         Arc::clone(&self.served.read().unwrap_or_else(PoisonError::into_inner))
     }

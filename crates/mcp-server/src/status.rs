@@ -138,14 +138,14 @@ fn unix_time<S: Serializer>(time: &Option<SystemTime>, serializer: S) -> Result<
 
 fn calls<S: Serializer>(calls: &BackendCalls, serializer: S) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
-    struct Calls {
+    struct CallCounts {
         running: u64,
         ended: u64,
         errors: BTreeMap<&'static str, u64>,
         seconds: f64,
     }
     let errors = calls.errors.iter().map(|(kind, n)| (kind.name(), *n)).collect();
-    Calls { running: calls.n_running, ended: calls.n_ended, errors, seconds: milliseconds(calls.duration) }
+    CallCounts { running: calls.n_running, ended: calls.n_ended, errors, seconds: milliseconds(calls.duration) }
         .serialize(serializer)
 }
 

@@ -23,16 +23,16 @@ use toolkit::CancelToken;
 use toolkit_runtime::{SessionTimer, ShutdownSignals, Side, Transport};
 
 use self::exclusive::take;
-use self::output::Output;
-use self::reader::Reader;
+use self::output::PipeOutput;
+use self::reader::LineReader;
 use self::turns::Turns;
-use super::state::Shared;
+use super::state::ServerState;
 
 /// The total size of pending requests, in bytes. Reading pauses beyond it.
 const MAX_PENDING_BYTES: usize = 64 << 20;
 
 /// Serves the stdin and stdout of the process until stdin ends, or the process receives a signal.
-pub(super) async fn serve_process(shared: &Arc<Shared>) -> io::Result<()> {
+pub(super) async fn serve_process(shared: &Arc<ServerState>) -> io::Result<()> {
     let (input, output) = take()?;
     let mut signals = ShutdownSignals::listen();
     let mut serving = std::pin::pin!(serve(shared, input, output));
@@ -48,14 +48,14 @@ pub(super) async fn serve_process(shared: &Arc<Shared>) -> io::Result<()> {
 
 /// Serves two pipes until `input` ends or the server shuts down.
 pub(super) async fn serve(
-    shared: &Arc<Shared>,
+    shared: &Arc<ServerState>,
     input: impl Read + Send + 'static,
     output: impl Write + Send + 'static,
 ) -> io::Result<()> {
     static N_PIPES: AtomicU64 = AtomicU64::new(0);
     let session: Arc<str> = format!("pipe {}", N_PIPES.fetch_add(1, Ordering::Relaxed)).into();
     let _measured = SessionTimer::start(Side::Server, Transport::Pipe, None);
-    let output = Output::new(output);
+    let output = PipeOutput::new(output);
     let (written, all_written) = oneshot::channel();
     let writing = Arc::clone(&output);
     std::thread::Builder::new().name("mcp stdout".to_owned()).spawn(move || {
@@ -66,7 +66,7 @@ pub(super) async fn serve(
     let (answering, calls) = mpsc::unbounded_channel();
     runtime.spawn(reader::answer(calls));
     let input: Box<dyn Read + Send> = Box::new(input);
-    let reader = Reader {
+    let reader = LineReader {
         input: BufReader::with_capacity(64 << 10, input),
         line: Vec::new(),
         shared: Arc::clone(shared),
@@ -104,9 +104,9 @@ pub(super) async fn serve(
 /// A guard that cancels the calls of a client whose responses are no longer written.
 struct Ending {
     end: CancelToken,
-    shared: Arc<Shared>,
+    shared: Arc<ServerState>,
     session: Arc<str>,
-    output: Arc<Output>,
+    output: Arc<PipeOutput>,
 }
 
 impl Drop for Ending {

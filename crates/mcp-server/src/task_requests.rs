@@ -19,8 +19,8 @@ use super::call::{declares_tasks, missing_extension};
 use super::observe::Observed;
 use super::peer::{Peer, Received, register};
 use super::reply::{MessageSink, Reply};
-use super::state::Shared;
-use super::tasks::{LiveTask, RELATED_TASK, Record, TaskTool, TaskView};
+use super::state::ServerState;
+use super::tasks::{LiveTask, RELATED_TASK, TaskRecord, TaskTool, TaskView};
 
 /// A request for a task.
 pub(super) enum TaskMethod {
@@ -40,7 +40,7 @@ pub(super) enum Action {
 
 /// Reads a request for a task.
 pub(super) fn task_method(
-    shared: &Arc<Shared>,
+    shared: &Arc<ServerState>,
     received: Received<'_>,
     method: &str,
     params: Option<&RawValue>,
@@ -95,7 +95,7 @@ pub(super) fn task_method(
 
 /// Checks that the token of the caller grants calls of the tools of these tasks, as far as the caller has them.
 pub(super) fn check_tasks<'t>(
-    shared: &Arc<Shared>,
+    shared: &Arc<ServerState>,
     peer: Peer<'_>,
     ids: impl IntoIterator<Item = &'t str>,
 ) -> Result<(), Denied> {
@@ -110,7 +110,7 @@ pub(super) fn check_tasks<'t>(
 
 /// Returns the tool of a task. Returns `None` if the caller does not have the task, and an error if its tool cannot
 /// be determined, since it is not served at the moment.
-fn tool_of_task(shared: &Arc<Shared>, id: &str, owner: Option<&str>) -> Option<Result<Tool, Denied>> {
+fn tool_of_task(shared: &Arc<ServerState>, id: &str, owner: Option<&str>) -> Option<Result<Tool, Denied>> {
     Some(match shared.tasks.tool(id, owner)? {
         TaskTool::Known(tool) => Ok(tool),
         TaskTool::Id(id) => {
@@ -133,23 +133,23 @@ fn related(task_id: &str) -> Value {
 
 fn task_id(params: Option<&RawValue>) -> Result<String, RpcError> {
     #[derive(Deserialize)]
-    struct Params<'m> {
+    struct TaskIdParams<'m> {
         #[serde(borrow, rename = "taskId")]
         id: &'m RawValue,
     }
     let invalid = || RpcError::new(Code::InvalidParams, "`params` must have a string `taskId`");
-    let params: Params<'_> = serde_json::from_str(params.ok_or_else(invalid)?.get()).map_err(|_| invalid())?;
+    let params: TaskIdParams<'_> = serde_json::from_str(params.ok_or_else(invalid)?.get()).map_err(|_| invalid())?;
     text(params.id.get()).map(|id| id.into_owned()).ok_or_else(invalid)
 }
 
 fn answers(params: Option<&RawValue>) -> Result<Map<String, Value>, RpcError> {
     #[derive(Deserialize)]
-    struct Params {
+    struct UpdateParams {
         #[serde(rename = "inputResponses")]
         answers: Map<String, Value>,
     }
     let invalid = || RpcError::new(Code::InvalidParams, "`inputResponses` must be an object");
-    let params: Params = serde_json::from_str(params.ok_or_else(invalid)?.get()).map_err(|_| invalid())?;
+    let params: UpdateParams = serde_json::from_str(params.ok_or_else(invalid)?.get()).map_err(|_| invalid())?;
     Ok(params.answers)
 }
 
@@ -158,7 +158,7 @@ const ACCEPTED: &[u8] = br#"{"resultType":"complete"}"#;
 
 /// A request for a task.
 pub(super) struct TaskRequest {
-    shared: Arc<Shared>,
+    shared: Arc<ServerState>,
     id: Box<RawValue>,
     revision: Revision,
     task_id: String,
@@ -232,13 +232,13 @@ impl TaskRequest {
     }
 
     /// Returns the record of a task whose call has ended.
-    async fn ended(&self) -> Result<Arc<Record>, RpcError> {
+    async fn ended(&self) -> Result<Arc<TaskRecord>, RpcError> {
         let record = self.shared.tasks.ended(&self.task_id, self.owner.as_deref()).await?;
         record.ok_or_else(unknown_task)
     }
 
     /// Writes `GetTaskResult`.
-    fn write(&self, record: &Record, live: Option<&LiveTask>) -> Vec<u8> {
+    fn write(&self, record: &TaskRecord, live: Option<&LiveTask>) -> Vec<u8> {
         let view = view(record, live, self.revision);
         match self.revision {
             Revision::V2025_11_25 => json_bytes(&view),
@@ -248,11 +248,11 @@ impl TaskRequest {
 }
 
 /// Returns a task with its outcome or its open questions (`DetailedTask`), and the `_meta` of a notification.
-pub(super) fn detailed<'r>(record: &'r Record, live: Option<&LiveTask>, meta: &'r RawValue) -> TaskView<'r> {
+pub(super) fn detailed<'r>(record: &'r TaskRecord, live: Option<&LiveTask>, meta: &'r RawValue) -> TaskView<'r> {
     view(record, live, Revision::V2026_07_28).meta(meta)
 }
 
-fn view<'r>(record: &'r Record, live: Option<&LiveTask>, revision: Revision) -> TaskView<'r> {
+fn view<'r>(record: &'r TaskRecord, live: Option<&LiveTask>, revision: Revision) -> TaskView<'r> {
     let questions = live.map(LiveTask::questions).unwrap_or_default();
     let requests = questions.iter().map(|(key, question)| (key.clone(), request(question))).collect();
     record.view(revision, (!questions.is_empty()).then_some(requests))

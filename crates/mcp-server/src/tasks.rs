@@ -1,6 +1,6 @@
 //! Tasks: calls whose client receives an id at once and polls for the result.
 //!
-//! A task whose call runs is in memory ([`LiveTask`]). Its [`Record`] is stored before the client receives the id, and
+//! A task whose call runs is in memory ([`LiveTask`]). Its [`TaskRecord`] is stored before the client receives the id, and
 //! again when the call has ended. After a restart, the stored tasks without an end have failed.
 //!
 //! | module | contains |
@@ -26,7 +26,7 @@ pub use self::directory::TaskDirectory;
 pub(super) use self::index::TaskTool;
 pub(super) use self::live::LiveTask;
 pub(super) use self::memory::TasksInMemory;
-pub(super) use self::record::{Outcome, Record, TaskView};
+pub(super) use self::record::{TaskOutcome, TaskRecord, TaskView};
 pub(super) use self::registry::{CreateError, Created, Tasks};
 pub use self::store::TaskStore;
 

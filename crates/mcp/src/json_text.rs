@@ -27,9 +27,9 @@ pub fn text(json: &str) -> Option<Cow<'_, str>> {
 
 /// Reads a struct from an object only. A derived `Deserialize` accepts an array of the fields too.
 pub(super) fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<T, D::Error> {
-    struct Object<T>(PhantomData<T>);
+    struct ObjectVisitor<T>(PhantomData<T>);
 
-    impl<'de, T: Deserialize<'de>> Visitor<'de> for Object<T> {
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectVisitor<T> {
         type Value = T;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -41,5 +41,5 @@ pub(super) fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserialize
         }
     }
 
-    deserializer.deserialize_map(Object(PhantomData))
+    deserializer.deserialize_map(ObjectVisitor(PhantomData))
 }

@@ -56,7 +56,7 @@ pub struct Malformed<'m> {
 }
 
 #[derive(Deserialize)]
-struct Fields<'m> {
+struct MessageFields<'m> {
     #[serde(borrow)]
     jsonrpc: Option<&'m RawValue>,
     // `"id": null` is present but invalid.
@@ -90,7 +90,7 @@ impl<'m> Message<'m> {
         if json.trim_ascii_start().first() != Some(&b'{') {
             return Err(not_an_object(json));
         }
-        let fields: Fields<'m> = serde_json::from_slice(json).map_err(|error| {
+        let fields: MessageFields<'m> = serde_json::from_slice(json).map_err(|error| {
             // A data error of valid JSON is a duplicate field.
             let code = if error.is_data() { Code::InvalidRequest } else { Code::ParseError };
             malformed(None, code, "the message is not JSON, or has a duplicate field")

@@ -57,7 +57,7 @@ pub struct Meta<'m> {
     baggage: Option<&'m RawValue>,
     /// The answers with which the client repeats a call. They are beside `_meta`.
     #[serde(skip)]
-    pub input: Input<'m>,
+    pub input: InputAnswers<'m>,
     /// The parameters of the task that the client requests, before revision 2026-07-28. They are beside `_meta`.
     #[serde(skip)]
     pub task: Option<&'m RawValue>,
@@ -65,7 +65,7 @@ pub struct Meta<'m> {
 
 /// The answers of a user, and the state of the call that asked.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Input<'m> {
+pub struct InputAnswers<'m> {
     /// The sealed state, a JSON string.
     pub state: Option<&'m RawValue>,
     /// The answers, a JSON object.
@@ -73,7 +73,7 @@ pub struct Input<'m> {
 }
 
 #[derive(Deserialize)]
-struct Params<'m> {
+struct RequestParams<'m> {
     #[serde(borrow, rename = "_meta")]
     meta: Option<&'m RawValue>,
     #[serde(borrow, rename = "requestState")]
@@ -98,9 +98,9 @@ impl<'m> Meta<'m> {
         if !params.get().starts_with('{') {
             return Err(invalid("`params` must be an object"));
         }
-        let params: Params<'m> =
+        let params: RequestParams<'m> =
             serde_json::from_str(params.get()).map_err(|_| invalid("`params` has a duplicate field"))?;
-        let input = Input { state: params.state, responses: params.responses };
+        let input = InputAnswers { state: params.state, responses: params.responses };
         let meta: Self = match params.meta {
             Some(meta) if meta.get().starts_with('{') => {
                 serde_json::from_str(meta.get()).map_err(|_| invalid("`_meta` has a duplicate field"))?

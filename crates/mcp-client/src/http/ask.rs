@@ -8,12 +8,12 @@ use super::client::Http;
 use super::exchange::{Delivery, Post};
 use super::session::Session;
 use crate::failure::{Failure, HttpFailure};
-use crate::peer::{Answer, Asking, Peer};
+use crate::peer::{Asking, Peer, PeerAnswer};
 
 impl Http {
     /// Sends a request and returns the answer. If the server has lost the session, starts another one and repeats the
     /// request in it.
-    pub(super) async fn ask(self: &Arc<Self>, peer: &Arc<Peer>, asking: Asking<'_>) -> Answer {
+    pub(super) async fn ask(self: &Arc<Self>, peer: &Arc<Peer>, asking: Asking<'_>) -> PeerAnswer {
         let (request, session) = (asking.request, self.session().clone());
         let answer = self.attempt(peer, asking, &session).await;
         match self.is_lost(peer, request, &session, &answer).await? {
@@ -27,7 +27,7 @@ impl Http {
     }
 
     /// Sends a request in a session.
-    pub(super) async fn attempt(&self, peer: &Arc<Peer>, asking: Asking<'_>, session: &Session) -> Answer {
+    pub(super) async fn attempt(&self, peer: &Arc<Peer>, asking: Asking<'_>, session: &Session) -> PeerAnswer {
         let Asking { request, acknowledged, sent } = asking;
         let mut asked = peer.open(request, acknowledged)?;
         let id = asked.id;

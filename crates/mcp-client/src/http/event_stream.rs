@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep};
 use toolkit::call::SecretString;
 
 use super::client::{Http, locked};
-use super::events::{EVENTS, Events, OpenStream, Place};
+use super::events::{EVENTS, Events, OpenStream, StreamPlace};
 use super::session::Session;
 use crate::backoff::STABLE_AFTER;
 use crate::failure::{Failure, HttpFailure};
@@ -61,7 +61,7 @@ impl Http {
     }
 
     /// Opens a stream with a `GET` request.
-    async fn open_stream(&self, session: &Session, place: &Place) -> Result<Events, Failure> {
+    async fn open_stream(&self, session: &Session, place: &StreamPlace) -> Result<Events, Failure> {
         let open = |token: Option<SecretString>| async move {
             let request = self.client.get(self.url.clone()).headers(self.headers.clone()).headers(session.headers());
             let request = request.header(ACCEPT, EVENTS);
@@ -92,7 +92,7 @@ impl Http {
 
 /// Reads the stream of a session until the server has none. It is opened again after longer and longer pauses.
 async fn listen(http: Arc<Http>, peer: Weak<Peer>, session: Session) {
-    let mut place = Place::default();
+    let mut place = StreamPlace::default();
     let mut nth = 0;
     loop {
         let begun = Instant::now();

@@ -23,12 +23,12 @@ pub(super) struct Events {
     reader: EventReader,
     bytes: Bytes,
     max_bytes: usize,
-    pub(super) place: Place,
+    pub(super) place: StreamPlace,
 }
 
 /// The place at which a stream can be resumed.
 #[derive(Clone, Default)]
-pub(super) struct Place {
+pub(super) struct StreamPlace {
     pub(super) last_id: Option<HeaderValue>,
     /// The time that the server wants the client to wait.
     retry: Option<Duration>,
@@ -36,7 +36,13 @@ pub(super) struct Place {
 
 impl Events {
     pub(super) fn new(response: Response, max_bytes: usize) -> Self {
-        Self { response, reader: EventReader::new(max_bytes), bytes: Bytes::new(), max_bytes, place: Place::default() }
+        Self {
+            response,
+            reader: EventReader::new(max_bytes),
+            bytes: Bytes::new(),
+            max_bytes,
+            place: StreamPlace::default(),
+        }
     }
 
     /// Returns the next event, or `None` at the end.
@@ -78,7 +84,7 @@ pub(super) fn message(event: ServerEvent) -> Option<Vec<u8>> {
     event.data.filter(|data| is_message && !data.trim_ascii().is_empty())
 }
 
-impl Place {
+impl StreamPlace {
     fn pass(&mut self, event: &ServerEvent) {
         if let Some(id) = &event.id {
             self.last_id = HeaderValue::from_bytes(id).ok().filter(|id| !id.is_empty());
@@ -118,7 +124,7 @@ mod tests {
     #[test]
     fn a_stream_that_ends_again_and_again_is_opened_less_and_less() {
         let pauses = |retry| {
-            let place = Place { last_id: None, retry };
+            let place = StreamPlace { last_id: None, retry };
             [0, 1, 2, 8, 99].map(|nth| place.pause(nth).as_millis())
         };
         assert_eq!(pauses(None), [250, 500, 1_000, 30_000, 30_000]);

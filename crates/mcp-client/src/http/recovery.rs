@@ -11,7 +11,7 @@ use super::client::Http;
 use super::session::Session;
 use crate::failure::Failure;
 use crate::outgoing::Request;
-use crate::peer::{Answer, Asking, Peer};
+use crate::peer::{Asking, Peer, PeerAnswer};
 use crate::server_info::ServerInfo;
 
 /// The timeout of the request that verifies that the server has lost the session.
@@ -28,7 +28,7 @@ enum Refusal {
 }
 
 impl Refusal {
-    fn of(answer: &Answer) -> Option<Self> {
+    fn of(answer: &PeerAnswer) -> Option<Self> {
         match answer {
             Err(Failure::Status(failure)) => {
                 let status = failure.status;
@@ -57,7 +57,7 @@ impl Http {
         peer: &Arc<Peer>,
         request: &Request,
         session: &Session,
-        answer: &Answer,
+        answer: &PeerAnswer,
     ) -> Result<bool, Failure> {
         // A session that never began is not lost, and revisions without `initialize` have none.
         if request.method == "initialize" || !peer.is_legacy() {

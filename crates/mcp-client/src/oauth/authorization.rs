@@ -37,12 +37,12 @@ pub(super) struct Authorization {
     pub(super) server: Url,
     pub(super) settings: Arc<OAuth>,
     pub(super) fetcher: Fetcher,
-    pub(super) state: Arc<State>,
+    pub(super) state: Arc<AuthorizationState>,
 }
 
 /// The state of a login in this process.
 #[derive(Default)]
-pub(super) struct State {
+pub(super) struct AuthorizationState {
     /// Held while tokens are requested, so that concurrent requests share them.
     cached: Arc<tokio::sync::Mutex<Cached>>,
     /// The challenge of the last rejected request.

@@ -5,13 +5,13 @@ use reqwest::Url;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::fetch::{Fetcher, Found};
+use super::fetch::{Fetcher, FoundDocument};
 use super::metadata::{ResourceMetadata, ServerMetadata, without_root_slash};
 use super::oauth_error::{OAuthError, shown, untrusted};
 use super::scopes;
 use super::scopes::Challenge;
 use super::settings::OAuth;
-use super::token::{AuthMethod, Client, ClientOrigin, ErrorResponse};
+use super::token::{AuthMethod, ClientOrigin, ErrorResponse, OAuthClient};
 
 /// The authorization server of an MCP server.
 pub(super) struct Discovered {
@@ -32,10 +32,10 @@ pub(super) async fn discover(
 ) -> Result<Discovered, OAuthError> {
     fetcher.check(server)?;
     let resource = match resource_metadata(fetcher, server, challenge).await? {
-        Found::Document(resource) => resource,
+        FoundDocument::Document(resource) => resource,
         // Metadata that is unavailable may contain another authorization server.
-        Found::Nothing(Some(fault)) if fault.is_temporary() => return Err(fault),
-        Found::Nothing(fault) => {
+        FoundDocument::Nothing(Some(fault)) if fault.is_temporary() => return Err(fault),
+        FoundDocument::Nothing(fault) => {
             let found = without_resource_metadata(fetcher, server, issuer).await;
             return found.map_err(|error| fault.unwrap_or(error));
         }
@@ -66,7 +66,7 @@ async fn resource_metadata(
     fetcher: &Fetcher,
     server: &Url,
     challenge: &Challenge,
-) -> Result<Found<ResourceMetadata>, OAuthError> {
+) -> Result<FoundDocument<ResourceMetadata>, OAuthError> {
     let mut urls = Vec::new();
     if let Some(advertised) = &challenge.resource_metadata {
         let url = server.join(advertised);
@@ -83,14 +83,14 @@ async fn resource_metadata(
     let mut first_fault = None;
     for url in urls {
         match fetcher.find::<ResourceMetadata>(&url, "the metadata of a protected resource").await? {
-            Found::Document(metadata) => {
+            FoundDocument::Document(metadata) => {
                 metadata.check(server, &url)?;
-                return Ok(Found::Document(metadata));
+                return Ok(FoundDocument::Document(metadata));
             }
-            Found::Nothing(fault) => first_fault = first_fault.or(fault),
+            FoundDocument::Nothing(fault) => first_fault = first_fault.or(fault),
         }
     }
-    Ok(Found::Nothing(first_fault))
+    Ok(FoundDocument::Nothing(first_fault))
 }
 
 /// Returns the authorization server of an MCP server before revision 2025-06-18, which is its own one.
@@ -132,8 +132,8 @@ async fn server_metadata(fetcher: &Fetcher, issuer: &str) -> Result<ServerMetada
     let mut first_fault = None;
     for path in paths {
         match ServerMetadata::fetch(fetcher, &at(&url, &path), issuer).await? {
-            Found::Document(metadata) => return Ok(metadata),
-            Found::Nothing(fault) => first_fault = first_fault.or(fault),
+            FoundDocument::Document(metadata) => return Ok(metadata),
+            FoundDocument::Nothing(fault) => first_fault = first_fault.or(fault),
         }
     }
     let none = || OAuthError::new(format!("the authorization server `{}` has no metadata", untrusted(issuer)));
@@ -156,17 +156,17 @@ pub(super) async fn client(
     fetcher: &Fetcher,
     server: &ServerMetadata,
     settings: &OAuth,
-    known: Option<&Client>,
+    known: Option<&OAuthClient>,
     redirect_uri: Option<&str>,
     scopes: &[String],
-) -> Result<Client, OAuthError> {
+) -> Result<OAuthClient, OAuthError> {
     if let Some(client) = configured(server, settings)? {
         return Ok(client);
     }
     if let (Some(url), true) = (&settings.client_metadata_url, server.has_client_documents) {
-        return Ok(Client { origin: ClientOrigin::Document, ..public(url.clone()) });
+        return Ok(OAuthClient { origin: ClientOrigin::Document, ..public(url.clone()) });
     }
-    let is_usable = |known: &&Client| {
+    let is_usable = |known: &&OAuthClient| {
         known.is_registered()
             && known.redirect_uri.as_deref() == redirect_uri
             && super::scopes::covers(&known.scopes, scopes)
@@ -183,11 +183,11 @@ pub(super) async fn client(
     }
 }
 
-fn configured(server: &ServerMetadata, settings: &OAuth) -> Result<Option<Client>, OAuthError> {
+fn configured(server: &ServerMetadata, settings: &OAuth) -> Result<Option<OAuthClient>, OAuthError> {
     let Some(id) = &settings.client_id else {
         return Ok(None);
     };
-    let client = Client { origin: ClientOrigin::Configured, ..public(id.clone()) };
+    let client = OAuthClient { origin: ClientOrigin::Configured, ..public(id.clone()) };
     let Some(secret) = &settings.client_secret else {
         return Ok(Some(client));
     };
@@ -201,11 +201,11 @@ fn configured(server: &ServerMetadata, settings: &OAuth) -> Result<Option<Client
             return Err(OAuthError::new(format!("the authorization server `{issuer}` does not accept client secrets")));
         }
     };
-    Ok(Some(Client { secret: Some(secret.expose().to_owned()), auth, ..client }))
+    Ok(Some(OAuthClient { secret: Some(secret.expose().to_owned()), auth, ..client }))
 }
 
-fn public(id: String) -> Client {
-    Client {
+fn public(id: String) -> OAuthClient {
+    OAuthClient {
         id,
         secret: None,
         auth: AuthMethod::None,
@@ -232,7 +232,7 @@ async fn register(
     settings: &OAuth,
     redirect_uri: &str,
     scopes: &[String],
-) -> Result<Client, OAuthError> {
+) -> Result<OAuthClient, OAuthError> {
     let Some(url) = &server.registration_endpoint else {
         return Err(OAuthError::new("the authorization server does not register clients"));
     };
@@ -282,7 +282,7 @@ async fn register(
             "the authorization server registered a client without the secret that it requires",
         ));
     }
-    Ok(Client {
+    Ok(OAuthClient {
         id: registered.client_id,
         secret,
         auth,

@@ -36,24 +36,24 @@ pub(super) struct Fetched {
 }
 
 /// The document at a URL that it may be at.
-pub(super) enum Found<T> {
+pub(super) enum FoundDocument<T> {
     Document(T),
     /// The URL has no such document. The error describes a response other than "not found".
     Nothing(Option<OAuthError>),
 }
 
 /// The reason why there is no response within the limits.
-enum Failure {
+enum FetchFailure {
     /// The server cannot be reached, or must not be.
     NoResponse(OAuthError),
     /// A redirect, an error of the server, or a large body.
     Unusable(OAuthError),
 }
 
-impl From<Failure> for OAuthError {
-    fn from(failure: Failure) -> Self {
+impl From<FetchFailure> for OAuthError {
+    fn from(failure: FetchFailure) -> Self {
         match failure {
-            Failure::NoResponse(error) | Failure::Unusable(error) => error,
+            FetchFailure::NoResponse(error) | FetchFailure::Unusable(error) => error,
         }
     }
 }
@@ -72,14 +72,18 @@ impl Fetcher {
     }
 
     /// Requests a document. A web server may respond to an unknown path with a page or a redirect.
-    pub(super) async fn find<T: DeserializeOwned>(&self, url: &Url, what: &str) -> Result<Found<T>, OAuthError> {
+    pub(super) async fn find<T: DeserializeOwned>(
+        &self,
+        url: &Url,
+        what: &str,
+    ) -> Result<FoundDocument<T>, OAuthError> {
         let fetched = match self.send(url, self.client(url).get(url.clone())).await {
             Ok(fetched) if fetched.status.is_success() => fetched,
-            Ok(_) => return Ok(Found::Nothing(None)),
-            Err(Failure::Unusable(error)) => return Ok(Found::Nothing(Some(error))),
-            Err(Failure::NoResponse(error)) => return Err(error),
+            Ok(_) => return Ok(FoundDocument::Nothing(None)),
+            Err(FetchFailure::Unusable(error)) => return Ok(FoundDocument::Nothing(Some(error))),
+            Err(FetchFailure::NoResponse(error)) => return Err(error),
         };
-        Ok(fetched.json(what).map_or_else(|error| Found::Nothing(Some(error)), Found::Document))
+        Ok(fetched.json(what).map_or_else(|error| FoundDocument::Nothing(Some(error)), FoundDocument::Document))
     }
 
     /// Posts JSON.
@@ -114,15 +118,15 @@ impl Fetcher {
         Ok((response.status(), challenges.join(", ")))
     }
 
-    async fn send(&self, url: &Url, request: RequestBuilder) -> Result<Fetched, Failure> {
+    async fn send(&self, url: &Url, request: RequestBuilder) -> Result<Fetched, FetchFailure> {
         let shown = shown(url);
         timeout(TIMEOUT, async {
             let checked = self.policy.check_resolved(url).await;
-            checked.map_err(|error| Failure::NoResponse(OAuthError::new(error)))?;
+            checked.map_err(|error| FetchFailure::NoResponse(OAuthError::new(error)))?;
             received(request, &shown).await
         })
         .await
-        .unwrap_or_else(|_| Err(Failure::NoResponse(slow(&shown))))
+        .unwrap_or_else(|_| Err(FetchFailure::NoResponse(slow(&shown))))
     }
 }
 
@@ -137,18 +141,19 @@ fn unreachable(shown: &str, error: &reqwest::Error) -> OAuthError {
     }
 }
 
-async fn received(request: RequestBuilder, shown: &str) -> Result<Fetched, Failure> {
-    let lost = |_| Failure::NoResponse(OAuthError::temporary(format!("`{shown}` disconnected before it responded")));
-    let unusable = |message| Err(Failure::Unusable(OAuthError::new(message)));
+async fn received(request: RequestBuilder, shown: &str) -> Result<Fetched, FetchFailure> {
+    let lost =
+        |_| FetchFailure::NoResponse(OAuthError::temporary(format!("`{shown}` disconnected before it responded")));
+    let unusable = |message| Err(FetchFailure::Unusable(OAuthError::new(message)));
     let response = request.header(ACCEPT, "application/json").send().await;
-    let mut response = response.map_err(|error| Failure::NoResponse(unreachable(shown, &error)))?;
+    let mut response = response.map_err(|error| FetchFailure::NoResponse(unreachable(shown, &error)))?;
     let status = response.status();
     if status.is_redirection() {
         return unusable(format!("`{shown}` responded with a redirect, which is not followed"));
     }
     if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
         let error = OAuthError::temporary(format!("`{shown}` responded with status {status}"));
-        return Err(Failure::Unusable(error));
+        return Err(FetchFailure::Unusable(error));
     }
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(lost)? {

@@ -3,7 +3,7 @@
 use reqwest::Url;
 use serde::Deserialize;
 
-use super::fetch::{Fetcher, Found};
+use super::fetch::{Fetcher, FoundDocument};
 use super::oauth_error::{OAuthError, shown, untrusted};
 
 /// The metadata of a protected resource.
@@ -89,10 +89,10 @@ pub(super) struct ServerMetadata {
 
 impl ServerMetadata {
     /// Reads the metadata of the authorization server with this issuer.
-    pub(super) async fn fetch(fetcher: &Fetcher, url: &Url, issuer: &str) -> Result<Found<Self>, OAuthError> {
+    pub(super) async fn fetch(fetcher: &Fetcher, url: &Url, issuer: &str) -> Result<FoundDocument<Self>, OAuthError> {
         let published: Published = match fetcher.find(url, "the metadata of an authorization server").await? {
-            Found::Document(published) => published,
-            Found::Nothing(fault) => return Ok(Found::Nothing(fault)),
+            FoundDocument::Document(published) => published,
+            FoundDocument::Nothing(fault) => return Ok(FoundDocument::Nothing(fault)),
         };
         // A final slash of a URL without a path has no meaning, and some servers publish their issuer in both forms.
         if without_root_slash(&published.issuer) != without_root_slash(issuer) {
@@ -108,7 +108,7 @@ impl ServerMetadata {
             Ok::<Url, OAuthError>(url)
         };
         let has = |values: &Option<Vec<String>>, value: &str| values.as_ref().map(|all| all.iter().any(|v| v == value));
-        Ok(Found::Document(Self {
+        Ok(FoundDocument::Document(Self {
             authorization_endpoint: published.authorization_endpoint.as_deref().map(endpoint).transpose()?,
             token_endpoint: endpoint(&published.token_endpoint)?,
             registration_endpoint: published.registration_endpoint.as_deref().map(endpoint).transpose()?,

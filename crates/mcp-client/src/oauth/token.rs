@@ -66,7 +66,7 @@ impl From<TokenError> for OAuthError {
 }
 
 #[derive(Deserialize)]
-struct Response {
+struct TokenResponse {
     access_token: String,
     token_type: String,
     refresh_token: Option<String>,
@@ -158,13 +158,13 @@ async fn request(fetcher: &Fetcher, grant: &Grant, fields: &[(&str, &str)]) -> R
             }
         });
     }
-    let response: Response = fetched.json("a token response")?;
+    let response: TokenResponse = fetched.json("a token response")?;
     Ok(Tokens::try_from(response)?)
 }
 
 /// Returns the form, and the user and password of HTTP Basic authentication.
 fn form(grant: &Grant, fields: &[(&str, &str)]) -> (String, Option<(String, String)>) {
-    let Client { id, secret, auth, .. } = &grant.client;
+    let OAuthClient { id, secret, auth, .. } = &grant.client;
     let mut form = Serializer::new(String::new());
     form.extend_pairs(fields).append_pair("resource", &grant.resource);
     let encoded = |text: &str| byte_serialize(text.as_bytes()).collect::<String>();
@@ -182,10 +182,10 @@ fn form(grant: &Grant, fields: &[(&str, &str)]) -> (String, Option<(String, Stri
     (form.finish(), basic)
 }
 
-impl TryFrom<Response> for Tokens {
+impl TryFrom<TokenResponse> for Tokens {
     type Error = OAuthError;
 
-    fn try_from(response: Response) -> Result<Self, OAuthError> {
+    fn try_from(response: TokenResponse) -> Result<Self, OAuthError> {
         if !response.token_type.eq_ignore_ascii_case("bearer") {
             let kind = untrusted(&response.token_type);
             return Err(OAuthError::new(format!(
@@ -233,7 +233,7 @@ pub(super) struct Grant {
     pub(super) issuer: String,
     /// The only URL that receives the refresh token and the secret of the client.
     pub(super) token_endpoint: String,
-    pub(super) client: Client,
+    pub(super) client: OAuthClient,
     /// The scopes of the last authorization request.
     pub(super) requested: Vec<String>,
     /// The scopes of the access token.
@@ -258,7 +258,7 @@ pub(super) enum GrantKind {
 
 /// A client of the authorization server.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Client {
+pub(super) struct OAuthClient {
     pub(super) id: String,
     pub(super) secret: Option<String>,
     pub(super) auth: AuthMethod,
@@ -274,7 +274,7 @@ pub(super) struct Client {
     pub(super) is_rejected: bool,
 }
 
-impl Client {
+impl OAuthClient {
     /// Returns true for a registered client that the authorization server still has, as far as is known.
     pub(super) fn is_registered(&self) -> bool {
         let is_expired = self.secret_expires_at.is_some_and(|at| at <= now());
@@ -329,7 +329,7 @@ impl Grant {
         resource: &str,
         issuer: &str,
         token_endpoint: &str,
-        client: Client,
+        client: OAuthClient,
     ) -> Self {
         Self {
             version: VERSION,

@@ -10,7 +10,7 @@ use crate::caller::FromCaller;
 use crate::connection::Connection;
 use crate::failure::Failure;
 use crate::outgoing::Request;
-use crate::peer::Answer;
+use crate::peer::PeerAnswer;
 use crate::raw::Raw;
 
 /// Returns the task that a server has created instead of responding to a call, or `None` if it has responded.
@@ -34,7 +34,7 @@ pub(crate) async fn create(
     connection: &Arc<Connection>,
     request: Request,
     caller: FromCaller,
-) -> (Answer, Option<CreatedTask>) {
+) -> (PeerAnswer, Option<CreatedTask>) {
     let (mut sender, receiver) = oneshot::channel();
     let connection = Arc::clone(connection);
     tokio::spawn(async move {

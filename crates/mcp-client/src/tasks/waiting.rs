@@ -15,7 +15,7 @@ use super::request;
 use super::requester::{Requester, TaskFailure};
 use crate::caller::Listener;
 use crate::failure::{Failure, ServerError};
-use crate::peer::Answer;
+use crate::peer::PeerAnswer;
 use crate::raw::Raw;
 use crate::remote::{Remote, timed_out};
 use crate::task_watch::TaskWatch;
@@ -25,7 +25,7 @@ use crate::texts::{followed, shortened, text_of};
 const MAX_EARLY: usize = 10;
 
 /// The state of waiting for a task.
-pub(super) struct Waiting<'c> {
+pub(super) struct TaskWaiting<'c> {
     requester: Requester<'c>,
     listener: &'c Arc<Listener>,
     watch: Arc<TaskWatch>,
@@ -39,7 +39,7 @@ pub(super) struct Waiting<'c> {
     n_early: usize,
 }
 
-impl<'c> Waiting<'c> {
+impl<'c> TaskWaiting<'c> {
     pub(super) fn new(requester: Requester<'c>, listener: &'c Arc<Listener>) -> Self {
         let watch = Arc::new(TaskWatch::new(requester.id()));
         let (interval, wait, answers) = (MIN_INTERVAL, MIN_INTERVAL, Answers::default());
@@ -149,7 +149,7 @@ impl<'c> Waiting<'c> {
         }
     }
 
-    async fn read(&mut self, answer: Answer, has_ended: bool) -> Result<Option<Raw>, TaskFailure> {
+    async fn read(&mut self, answer: PeerAnswer, has_ended: bool) -> Result<Option<Raw>, TaskFailure> {
         match answer {
             Ok(result) => self.complete(result),
             Err(Failure::Rpc(error)) => {

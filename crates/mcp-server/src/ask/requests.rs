@@ -15,20 +15,20 @@ use super::{elicitation, parse_answer};
 
 /// The open requests of a server, by session and id. [`WaitingCalls`](super::WaitingCalls) bounds them.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct OpenRequests(Arc<Mutex<Open>>);
+pub(crate) struct OpenRequests(Arc<Mutex<RequestsByKey>>);
 
-type Open = HashMap<Key, Waiting>;
-type Key = (Box<str>, Box<str>);
+type RequestsByKey = HashMap<RequestKey, WaitingRequest>;
+type RequestKey = (Box<str>, Box<str>);
 
 /// The response of a client.
-type Response = Result<Answer, String>;
+type ClientResponse = Result<Answer, String>;
 
 /// The receiver of a response.
 #[derive(Debug)]
-struct Waiting {
+struct WaitingRequest {
     /// The identity of the caller, who has to answer.
     identity: Option<String>,
-    sender: oneshot::Sender<Response>,
+    sender: oneshot::Sender<ClientResponse>,
 }
 
 impl OpenRequests {
@@ -74,14 +74,14 @@ impl OpenRequests {
         question: &Question,
     ) -> Result<OpenRequest, ToolError> {
         let id = new_id()?;
-        let key: Key = (session.into(), format!("\"{id}\"").into());
+        let key: RequestKey = (session.into(), format!("\"{id}\"").into());
         let (sender, response) = oneshot::channel();
-        self.requests().insert(key.clone(), Waiting { identity, sender });
+        self.requests().insert(key.clone(), WaitingRequest { identity, sender });
         let params = elicitation(question, Some(&id));
         Ok(OpenRequest { requests: self.clone(), key, id, params, response })
     }
 
-    fn requests(&self) -> MutexGuard<'_, Open> {
+    fn requests(&self) -> MutexGuard<'_, RequestsByKey> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -89,10 +89,10 @@ impl OpenRequests {
 /// An open request. Dropping it closes the request.
 pub(crate) struct OpenRequest {
     requests: OpenRequests,
-    key: Key,
+    key: RequestKey,
     id: String,
     params: Value,
-    response: oneshot::Receiver<Response>,
+    response: oneshot::Receiver<ClientResponse>,
 }
 
 impl OpenRequest {

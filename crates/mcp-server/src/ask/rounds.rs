@@ -13,7 +13,7 @@ use toolkit::{Arguments, CancelToken, Tool, ToolError};
 use toolkit_mcp::text as json_text;
 
 use super::elicitation::QuestionHash;
-use super::state::{Answered, Binding, MAX_STATE, Sealing, State, text};
+use super::state::{Answered, Binding, CallState, MAX_STATE, Sealing, text};
 use super::{MAX_QUESTIONS, Modes, parse_answer, request, too_many};
 use crate::request::Caller;
 
@@ -24,7 +24,7 @@ pub(crate) struct Rounds(Arc<Inner>);
 struct Inner {
     modes: Modes,
     /// The state that the client sent, if the call continues.
-    resumed: Option<State>,
+    resumed: Option<CallState>,
     round: Mutex<Round>,
     /// Cancelled when the round ends, so that tasks of the tool do not wait for answers that never come.
     ended: CancelToken,
@@ -45,7 +45,7 @@ struct Round {
 }
 
 /// The end of a round.
-pub(crate) enum Outcome<T> {
+pub(crate) enum RoundOutcome<T> {
     /// The call has completed.
     Completed(T),
     /// The call waits for its user.
@@ -117,17 +117,17 @@ impl Rounds {
     }
 
     /// Polls the call until it completes or asks. Questions that it asks in one poll are asked together.
-    pub(crate) async fn run<T>(&self, call: impl Future<Output = T>) -> Outcome<T> {
+    pub(crate) async fn run<T>(&self, call: impl Future<Output = T>) -> RoundOutcome<T> {
         // Also if the call is dropped.
         let _ended = self.0.ended.drop_guard();
         let mut call = pin!(call);
         poll_fn(|cx| {
             if let Poll::Ready(output) = call.as_mut().poll(cx) {
-                return Poll::Ready(Outcome::Completed(output));
+                return Poll::Ready(RoundOutcome::Completed(output));
             }
             let mut round = self.round();
             if !round.open.is_empty() {
-                return Poll::Ready(Outcome::Asked);
+                return Poll::Ready(RoundOutcome::Asked);
             }
             // A task of the tool may ask without waking the call.
             round.waker = Some(cx.waker().clone());
@@ -184,7 +184,7 @@ impl Rounds {
         let hashes = round.open.iter().map(|question| text(QuestionHash::new(question)));
         let open = std::iter::zip(keys.iter().cloned(), hashes).collect();
         let kept = round.keep.as_ref().map(|keep| keep().ok_or_else(too_long)).transpose()?;
-        let state = State::new(self.0.resumed.as_ref(), round.answered.clone(), open, kept);
+        let state = CallState::new(self.0.resumed.as_ref(), round.answered.clone(), open, kept);
         let binding = Binding::new(&sealing.name, caller, tool, arguments);
         let sealed = binding.and_then(|binding| sealing.seal(state, &binding)).ok_or_else(too_long)?;
         let requests: Map<String, Value> = std::iter::zip(keys, round.open.iter().map(request)).collect();

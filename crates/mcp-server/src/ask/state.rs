@@ -76,7 +76,7 @@ impl Binding {
 
 /// The sealed content.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct State {
+pub(super) struct CallState {
     /// The identity of this state, as hexadecimal digits.
     id: String,
     /// The seconds since the Unix epoch at which the state expires, or 0 before it is sealed for the first time.
@@ -131,27 +131,27 @@ pub(super) fn text(question: QuestionHash) -> String {
 
 impl Sealing {
     /// Seals a state. Returns `None` if it is too long.
-    pub(super) fn seal(&self, state: State, binding: &Binding) -> Option<String> {
+    pub(super) fn seal(&self, state: CallState, binding: &Binding) -> Option<String> {
         let mut id = [0; 16];
         getrandom::fill(&mut id).ok()?;
         let expires = match state.expires {
             0 => SystemTime::now().duration_since(UNIX_EPOCH).ok()?.saturating_add(self.ttl).as_secs(),
             expires => expires,
         };
-        let state = State { id: HEXLOWER.encode(&id), expires, ..state };
+        let state = CallState { id: HEXLOWER.encode(&id), expires, ..state };
         let mut json = Vec::new();
         serde_json::to_writer(Limited::new(&mut json, MAX_STATE), &state).ok()?;
         self.keys.seal(&json, &binding.hash)
     }
 
     /// Opens a state of this binding that has not expired.
-    pub(super) fn open(&self, sealed: &str, binding: &Binding) -> Option<State> {
-        let state: State = serde_json::from_slice(&self.keys.open(sealed, &binding.hash)?).ok()?;
+    pub(super) fn open(&self, sealed: &str, binding: &Binding) -> Option<CallState> {
+        let state: CallState = serde_json::from_slice(&self.keys.open(sealed, &binding.hash)?).ok()?;
         (!state.has_expired()).then_some(state)
     }
 }
 
-impl State {
+impl CallState {
     /// Creates the state of the next round. It expires with the state of the first one, so that an approval does not
     /// live longer with further questions.
     pub(super) fn new(

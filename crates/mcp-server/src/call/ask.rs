@@ -18,7 +18,7 @@ use super::messages::CallEvent;
 use super::offer::{TaskOffer, TaskSlot};
 use super::permit_slot::PermitSlot;
 use crate::ask::{MAX_QUESTIONS, Modes, OpenQuestions, OpenRequest, Rounds, plain, too_many};
-use crate::state::Shared;
+use crate::state::ServerState;
 
 /// The time between two reports that a call waits for its user.
 const REPORT_INTERVAL: Duration = Duration::from_secs(12);
@@ -28,7 +28,7 @@ const RETURN_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Asks the user by requests in the event stream of the call, or over stdio.
 pub(super) struct StreamAsker {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<ServerState>,
     /// The id of the tool.
     pub(super) tool: Arc<str>,
     pub(super) asks: StreamAsks,
@@ -137,7 +137,7 @@ impl Asker for StreamAsker {
 
 /// Asks the user of a call that may become a task: before, in rounds, and later through the task.
 pub(super) struct TaskAsker {
-    shared: Arc<Shared>,
+    shared: Arc<ServerState>,
     /// The id of the tool.
     tool: String,
     slot: TaskSlot,
@@ -151,7 +151,7 @@ impl TaskAsker {
     pub(super) fn new(
         offer: &TaskOffer,
         rounds: Option<Rounds>,
-        shared: &Arc<Shared>,
+        shared: &Arc<ServerState>,
         tool: &str,
         permit: PermitSlot,
     ) -> Self {

@@ -24,10 +24,10 @@ use crate::observe::Observed;
 use crate::peer::{Peer, Received, register};
 use crate::request::{Caller, Request};
 use crate::served::ServedTools;
-use crate::state::Shared;
+use crate::state::ServerState;
 
 /// The tool of a call.
-pub(crate) struct Target {
+pub(crate) struct CallTarget {
     pub(crate) served: Arc<ServedTools>,
     /// The position in the list of served tools.
     pub(crate) nth: usize,
@@ -42,13 +42,13 @@ pub(crate) struct Target {
 ///
 /// Returns an error if the request is invalid independently of the arguments, or its id is that of a running request.
 pub(crate) fn begin(
-    shared: &Arc<Shared>,
-    target: Target,
+    shared: &Arc<ServerState>,
+    target: CallTarget,
     received: Received<'_>,
     arguments: Arguments<'_>,
     observed: &mut Option<Observed>,
 ) -> Result<Arc<Call>, RpcError> {
-    let Target { served, nth, is_found } = target;
+    let CallTarget { served, nth, is_found } = target;
     let Received { id, meta, revision, peer } = received;
     let entry = &served.entries[nth];
     if let (Some(headers), Revision::V2026_07_28) = (peer.headers(), revision) {
@@ -172,7 +172,7 @@ fn forwarded(parent: TraceParent, meta: &Meta<'_>) -> TraceContext {
 
 /// Returns how a call asks the user of its client.
 fn asks(
-    shared: &Arc<Shared>,
+    shared: &Arc<ServerState>,
     tool: &Tool,
     arguments: &Arguments<'_>,
     received: Received<'_>,
@@ -202,14 +202,14 @@ fn asks(
 }
 
 /// Returns the credentials of the caller, or those that the host has for callers that the server does not authenticate.
-pub(crate) fn credentials(shared: &Shared, caller: Option<&Arc<Caller>>, tool: &Tool) -> Credentials {
+pub(crate) fn credentials(shared: &ServerState, caller: Option<&Arc<Caller>>, tool: &Tool) -> Credentials {
     let held = caller.map(|caller| caller.credentials().clone());
     held.or_else(|| shared.credentials.as_ref().map(|credentials| credentials(tool))).unwrap_or_default()
 }
 
 /// Returns the context of a tool that calls other tools: each of them has to pass the filter, needs the scopes of a
 /// direct call, and gets its credentials.
-fn nested(shared: &Arc<Shared>, context: Context, peer: Peer<'_>) -> Context {
+fn nested(shared: &Arc<ServerState>, context: Context, peer: Peer<'_>) -> Context {
     let (shared, caller, access) = (Arc::clone(shared), peer.caller.cloned(), peer.access.cloned());
     context.nested_with(move |tool, context| {
         if !shared.filter.admits_among(tool, shared.served().dispatcher.catalog()) {

@@ -101,7 +101,7 @@ impl Messages {
 
     fn progress(&mut self, call: &Call, progress: &Progress) -> Option<Vec<u8>> {
         #[derive(Serialize)]
-        struct Params<'p> {
+        struct ChunkParams<'p> {
             #[serde(rename = "progressToken")]
             token: &'p RawValue,
             #[serde(flatten)]
@@ -115,13 +115,13 @@ impl Messages {
         self.done = progress.done;
         self.total = progress.total;
         self.reported_at = Some(Instant::now());
-        Some(notification("notifications/progress", &Params { token, progress }))
+        Some(notification("notifications/progress", &ChunkParams { token, progress }))
     }
 
     /// Returns a part of the result, with an increase of the progress that is as small as possible.
     fn chunk(&mut self, call: &Call, chunk: &Chunk) -> Option<Vec<u8>> {
         #[derive(Serialize)]
-        struct Params<'p> {
+        struct ProgressParams<'p> {
             #[serde(rename = "progressToken")]
             token: &'p RawValue,
             progress: f64,
@@ -133,7 +133,7 @@ impl Messages {
         let token = call.progress_token.as_deref()?;
         self.done = self.next_done();
         let meta = BTreeMap::from([(CHUNK, serde_json::from_str(chunk.json()).ok()?)]);
-        let params = Params { token, progress: self.done, total: self.total, meta };
+        let params = ProgressParams { token, progress: self.done, total: self.total, meta };
         Some(notification("notifications/progress", &params))
     }
 

@@ -13,7 +13,7 @@ use toolkit_mcp::{Code, Meta, RpcError};
 
 use crate::ask::Modes;
 use crate::peer::{Peer, Received};
-use crate::state::Shared;
+use crate::state::ServerState;
 use crate::tasks::{EXTENSION, LiveTask};
 
 /// The least time to live of a task that its client requests, so that the call can run.
@@ -106,7 +106,7 @@ impl TaskOffer {
 ///
 /// Returns an error if the client and the tool have no common way of calling.
 pub(super) fn task_offer(
-    shared: &Arc<Shared>,
+    shared: &Arc<ServerState>,
     support: TaskSupport,
     received: Received<'_>,
 ) -> Result<Option<TaskOffer>, RpcError> {

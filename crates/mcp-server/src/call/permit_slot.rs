@@ -9,10 +9,10 @@ use toolkit_runtime::{CallLimiter, CallPermit};
 
 /// The permit of a call, if it holds one.
 #[derive(Clone, Default)]
-pub(crate) struct PermitSlot(Arc<Mutex<State>>);
+pub(crate) struct PermitSlot(Arc<Mutex<SlotState>>);
 
 #[derive(Default)]
-struct State {
+struct SlotState {
     permit: Option<CallPermit>,
     n_open: usize,
 }
@@ -71,7 +71,7 @@ impl PermitSlot {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, SlotState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

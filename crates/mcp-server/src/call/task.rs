@@ -21,7 +21,7 @@ use super::tool::failed;
 use super::{Asks, Call};
 use crate::peer::Registered;
 use crate::reply::{MessageSink, Reply};
-use crate::tasks::{CreateError, Created, LiveTask, Outcome};
+use crate::tasks::{CreateError, Created, LiveTask, TaskOutcome};
 
 /// The time by which the clock may differ from the timer.
 const CLOCK_SLACK: Duration = Duration::from_millis(20);
@@ -36,7 +36,7 @@ pub(super) async fn run_with_offer(
 ) -> Reply {
     let mut promotion = Promotion::new(offer, call);
     let (to_request, mut messages) = channel(1);
-    let start = || Running(start(ToRequest(to_request)));
+    let start = || RunningTask(start(ToRequest(to_request)));
     if offer.is_requested() {
         // A requested task exists before its call starts.
         let created = promotion.created().await;
@@ -82,7 +82,7 @@ fn leave(call: &Call, offer: &TaskOffer, created: &Created) -> bool {
     true
 }
 
-fn become_task(call: &Arc<Call>, running: Running, created: Created) -> Reply {
+fn become_task(call: &Arc<Call>, running: RunningTask, created: Created) -> Reply {
     let task = created.keep();
     let reply = created_reply(call, &task);
     tokio::spawn(run_task(Arc::clone(call), running, task));
@@ -90,15 +90,15 @@ fn become_task(call: &Arc<Call>, running: Running, created: Created) -> Reply {
 }
 
 /// Waits for the end of the call, stores the outcome, and removes the task when it has expired.
-async fn run_task(call: Arc<Call>, mut running: Running, task: Arc<LiveTask>) {
+async fn run_task(call: Arc<Call>, mut running: RunningTask, task: Arc<LiveTask>) {
     let outcome = tokio::select! {
         biased;
-        () = task.cancelled() => Outcome::Cancelled,
+        () = task.cancelled() => TaskOutcome::Cancelled,
         reply = running.reply(&call) => {
             let read = spawn_tool("tasks", async move { outcome(&reply.bytes) });
-            read.await.ok().flatten().unwrap_or_else(|| Outcome::failed("the call has no result"))
+            read.await.ok().flatten().unwrap_or_else(|| TaskOutcome::failed("the call has no result"))
         }
-        () = reached(task.deadline()) => Outcome::failed("the task has expired before its call had ended"),
+        () = reached(task.deadline()) => TaskOutcome::failed("the task has expired before its call had ended"),
     };
     drop(running);
     let shared = Arc::clone(&call.shared);
@@ -110,16 +110,16 @@ async fn run_task(call: Arc<Call>, mut running: Running, task: Arc<LiveTask>) {
 }
 
 /// A call that runs on the runtime. Dropping it cancels the call.
-struct Running(JoinHandle<Reply>);
+struct RunningTask(JoinHandle<Reply>);
 
-impl Running {
+impl RunningTask {
     /// Waits for the end of the call. Dropping the future loses nothing.
     async fn reply(&mut self, call: &Call) -> Reply {
         (&mut self.0).await.unwrap_or_else(|panicked| failed(call, ToolError::internal(panicked)))
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningTask {
     fn drop(&mut self) {
         self.0.abort();
     }
@@ -181,7 +181,7 @@ fn not_created_reply(call: &Call, error: &CreateError) -> Reply {
 }
 
 /// Returns the outcome that a response contains.
-fn outcome(response: &[u8]) -> Option<Outcome> {
+fn outcome(response: &[u8]) -> Option<TaskOutcome> {
     #[derive(Deserialize)]
     struct Response<'m> {
         #[serde(borrow)]
@@ -196,9 +196,9 @@ fn outcome(response: &[u8]) -> Option<Outcome> {
     }
     let response: Response<'_> = serde_json::from_slice(response).ok()?;
     if let Some(error) = response.error {
-        return Some(Outcome::Failed(error.to_owned()));
+        return Some(TaskOutcome::Failed(error.to_owned()));
     }
     let result = response.result?;
     let CallResult { is_error } = serde_json::from_str(result.get()).ok()?;
-    Some(Outcome::Completed { result: result.to_owned(), is_error })
+    Some(TaskOutcome::Completed { result: result.to_owned(), is_error })
 }

@@ -17,7 +17,7 @@ use tracing::Instrument;
 
 use super::messages::CallEvent;
 use super::{Asks, Call, invalid_state};
-use crate::ask::{Outcome, Rounds};
+use crate::ask::{RoundOutcome, Rounds};
 use crate::proxy_uri::backend_name;
 use crate::reply::Reply;
 use crate::request::{MissingCapability, Request};
@@ -42,8 +42,8 @@ async fn run_round(call: &Arc<Call>, rounds: &Rounds, permit: CallPermit) -> Rep
         return rejected(call, &invalid_state());
     }
     match rounds.run(invoke(call, permit)).await {
-        Outcome::Completed(reply) => reply,
-        Outcome::Asked => asked(call, rounds),
+        RoundOutcome::Completed(reply) => reply,
+        RoundOutcome::Asked => asked(call, rounds),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::metrics::{CallMetrics, GaugeGuard};
 use crate::observe::Observed;
 use crate::reply::Reply;
 use crate::served::ServedTool;
-use crate::state::Shared;
+use crate::state::ServerState;
 
 /// Records the metrics of a call. A call that is dropped before its end counts as cancelled.
 pub(super) struct Watch {
@@ -22,7 +22,7 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    pub(super) fn new(entry: &ServedTool, shared: &Shared, observed: Option<Observed>) -> Self {
+    pub(super) fn new(entry: &ServedTool, shared: &ServerState, observed: Option<Observed>) -> Self {
         Self {
             metrics: Arc::clone(&entry.metrics),
             started: Instant::now(),

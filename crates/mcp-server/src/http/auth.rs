@@ -58,7 +58,7 @@ use crate::headers::is_modern;
 use crate::metrics::RejectReason;
 use crate::peer::extensions;
 use crate::request::Caller;
-use crate::state::Shared;
+use crate::state::ServerState;
 
 /// Authenticates callers by their token.
 ///
@@ -208,7 +208,7 @@ impl Auth {
         &self,
         caller: Option<&Caller>,
         headers: &HeaderMap,
-        shared: &Arc<Shared>,
+        shared: &Arc<ServerState>,
         denied: &Denied,
     ) -> Rejection {
         let tools = match denied {
@@ -251,7 +251,7 @@ impl Auth {
     }
 
     /// Returns what the token of a caller grants, or `None` if it grants everything.
-    pub(super) fn access(&self, shared: &Arc<Shared>, caller: &Arc<Caller>) -> Option<Access> {
+    pub(super) fn access(&self, shared: &Arc<ServerState>, caller: &Arc<Caller>) -> Option<Access> {
         if caller.has_all_scopes() {
             return None;
         }
@@ -287,15 +287,15 @@ impl Auth {
 }
 
 /// A token that all callers share.
-pub(super) struct Token(String);
+pub(super) struct FixedToken(String);
 
-impl Token {
+impl FixedToken {
     pub(super) fn new(token: String) -> Self {
         Self(token)
     }
 }
 
-impl Verify for Token {
+impl Verify for FixedToken {
     fn verify<'v>(&'v self, token: &'v str) -> BoxFuture<'v, Result<Caller, TokenError>> {
         Box::pin(ready(match is_token(token, &self.0) {
             true => Ok(Caller::anonymous().with_all_scopes()),

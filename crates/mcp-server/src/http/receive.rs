@@ -18,7 +18,7 @@ use crate::metrics::RejectReason;
 use crate::peer::Peer;
 use crate::reply::{NoMessages, Reply};
 use crate::request::Caller;
-use crate::state::Shared;
+use crate::state::ServerState;
 
 impl Inner {
     /// Responds to a message.
@@ -100,7 +100,7 @@ fn is_initialize(body: &[u8]) -> bool {
 }
 
 /// Parses a body and determines the action that it requires.
-fn receive(shared: &Arc<Shared>, body: &[u8], peer: Peer<'_>) -> Routed {
+fn receive(shared: &Arc<ServerState>, body: &[u8], peer: Peer<'_>) -> Routed {
     match is_batch(body) && peer.headers().is_some_and(takes_batches) {
         true => Batch::route(shared, body, peer),
         false => route(shared, Message::parse(body), peer),

@@ -52,7 +52,7 @@ const KEEP_ALIVE: Duration = Duration::from_secs(10);
 /// Answers a request: with JSON if its response comes first, or else with an event stream, in which a comment from time to time
 /// keeps the connection open.
 pub(super) fn respond(routed: Routed) -> impl Future<Output = Response<Body>> + Send {
-    let slot = Slot::default();
+    let slot = EventSlot::default();
     // Boxed outside of the future, for whose room a connection has to pay.
     let request = AnsweredRequest { reply: Box::pin(routed.answer(slot.clone())), slot, ended: None };
     respond_with(request)
@@ -80,7 +80,7 @@ async fn respond_with(mut request: AnsweredRequest) -> Response<Body> {
 /// A request that is being answered. Dropping it cancels the request.
 struct AnsweredRequest {
     reply: BoxFuture<'static, Option<Reply>>,
-    slot: Slot,
+    slot: EventSlot,
     /// The reply, while a message precedes it.
     ended: Option<Option<Reply>>,
 }
@@ -111,9 +111,9 @@ impl AnsweredRequest {
 /// The message that a request sends next. The body of the response polls the request, and takes the message afterwards, so that
 /// neither has to wake the other.
 #[derive(Clone, Default)]
-struct Slot(Arc<Mutex<Option<Vec<u8>>>>);
+struct EventSlot(Arc<Mutex<Option<Vec<u8>>>>);
 
-impl Slot {
+impl EventSlot {
     fn take(&self) -> Option<Vec<u8>> {
         self.message().take()
     }
@@ -123,7 +123,7 @@ impl Slot {
     }
 }
 
-impl MessageSink for Slot {
+impl MessageSink for EventSlot {
     async fn send(&mut self, message: Vec<u8>) {
         // The body polls again once the client has read the last message.
         poll_fn(|_| if self.message().is_some() { Poll::Pending } else { Poll::Ready(()) }).await;

@@ -24,11 +24,11 @@ const N_BYTES: usize = N_RANDOM + 1;
 
 #[derive(Debug, Default)]
 pub(super) struct Sessions {
-    ended: Mutex<Ended>,
+    ended: Mutex<EndedSession>,
 }
 
 #[derive(Debug, Default)]
-struct Ended {
+struct EndedSession {
     names: HashSet<Arc<str>>,
     /// The same ids, in the order in which they ended.
     order: VecDeque<Arc<str>>,

@@ -10,9 +10,9 @@ use tokio::sync::watch;
 use tokio::time::sleep;
 use toolkit_mcp::{Code, RpcError};
 
-use crate::state::Shared;
+use crate::state::ServerState;
 use crate::task_requests::detailed;
-use crate::tasks::{LiveTask, Record, TaskView};
+use crate::tasks::{LiveTask, TaskRecord, TaskView};
 
 /// The maximum number of tasks that a client subscribes to with one request.
 const MAX_TASKS: usize = 100;
@@ -22,7 +22,7 @@ const RETRY: Duration = Duration::from_secs(1);
 
 /// The tasks that a client has subscribed to.
 pub(crate) struct TaskUpdates {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<ServerState>,
     /// The identity of the caller.
     owner: Option<String>,
     watched: Vec<Watched>,
@@ -30,7 +30,7 @@ pub(crate) struct TaskUpdates {
 
 /// The state of a task after a change.
 pub(crate) struct Update {
-    record: Arc<Record>,
+    record: Arc<TaskRecord>,
     /// The task while its call runs.
     live: Option<Arc<LiveTask>>,
 }
@@ -54,7 +54,11 @@ impl TaskUpdates {
     /// # Errors
     ///
     /// Returns an error if there are too many.
-    pub(crate) fn new(shared: &Arc<Shared>, owner: Option<String>, mut ids: Vec<String>) -> Result<Self, RpcError> {
+    pub(crate) fn new(
+        shared: &Arc<ServerState>,
+        owner: Option<String>,
+        mut ids: Vec<String>,
+    ) -> Result<Self, RpcError> {
         if ids.len() > MAX_TASKS {
             let message = format!("`taskIds` has {} ids, more than the limit of {MAX_TASKS}", ids.len());
             return Err(RpcError::new(Code::InvalidParams, message));

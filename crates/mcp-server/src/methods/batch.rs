@@ -13,7 +13,7 @@ use super::{Routed, route};
 use crate::access::Denied;
 use crate::peer::Peer;
 use crate::reply::{NoMessages, Reply};
-use crate::state::Shared;
+use crate::state::ServerState;
 
 /// The maximum number of messages in a batch.
 const MAX_MESSAGES: usize = 64;
@@ -38,7 +38,7 @@ pub(crate) fn is_batch(json: &[u8]) -> bool {
 
 impl Batch {
     /// Parses a batch. None of its messages is processed if the token of the caller does not grant all of them.
-    pub(crate) fn route(shared: &Arc<Shared>, json: &[u8], peer: Peer<'_>) -> Routed {
+    pub(crate) fn route(shared: &Arc<ServerState>, json: &[u8], peer: Peer<'_>) -> Routed {
         let invalid =
             |code, message: &str| Routed::Reply(Reply::rejection(None, &RpcError::bad_request(code, message)));
         let Ok(messages) = serde_json::from_slice::<Vec<&RawValue>>(json) else {
@@ -92,7 +92,7 @@ impl Batch {
     }
 }
 
-fn route_one(shared: &Arc<Shared>, json: &[u8], peer: Peer<'_>) -> Routed {
+fn route_one(shared: &Arc<ServerState>, json: &[u8], peer: Peer<'_>) -> Routed {
     match route(shared, Message::parse(json), peer) {
         // The revision with batches has no tasks.
         Routed::Initialized { .. } | Routed::Listen(_) | Routed::Task(_) | Routed::TaskResult(_) => {

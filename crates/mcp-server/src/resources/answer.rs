@@ -21,7 +21,7 @@ use crate::peer::Registered;
 use crate::prompts::{self, PromptRequest};
 use crate::proxy_uri::decode;
 use crate::reply::Reply;
-use crate::state::Shared;
+use crate::state::ServerState;
 
 /// The start of the names of requests for resources in the call limiter. Without a `/`,
 /// it could be the id of a tool.
@@ -29,7 +29,7 @@ const RESOURCES: &str = "resources/";
 
 /// A request for resources.
 pub(crate) struct ResourceRequest {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<ServerState>,
     pub(super) id: Box<RawValue>,
     pub(super) revision: Revision,
     pub(super) action: Action,
@@ -165,7 +165,7 @@ impl ResourceRequest {
 
 /// Watches those resources that the caller can read, on a thread for tools.
 pub(crate) async fn watch_readable(
-    shared: Arc<Shared>,
+    shared: Arc<ServerState>,
     context: Context,
     uris: Vec<String>,
 ) -> Vec<(String, ResourceWatch)> {
@@ -175,7 +175,7 @@ pub(crate) async fn watch_readable(
 
 /// Waits for a permit for a request to a provider. Each provider, and each backend of a proxy, has its own share of the
 /// permits, so that requests to one that hangs do not delay those to others.
-pub(super) async fn acquire(shared: &Shared, provider: usize, uri: Option<&str>) -> Result<CallPermit, ToolError> {
+pub(super) async fn acquire(shared: &ServerState, provider: usize, uri: Option<&str>) -> Result<CallPermit, ToolError> {
     let mut name = format!("{RESOURCES}{provider}");
     if let Some((backend, _)) = uri.and_then(decode).filter(|(backend, _)| shared.has_backend(backend)) {
         name = format!("{name}/{backend}");

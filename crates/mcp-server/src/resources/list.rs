@@ -11,11 +11,11 @@ use toolkit_mcp::json_bytes;
 use super::answer::{Failed, Scope, acquire};
 use crate::access::Access;
 use crate::served::{self, CacheHints};
-use crate::state::Shared;
+use crate::state::ServerState;
 
 /// Writes a page of the resources of all providers, sorted by URI.
 pub(super) async fn resources(
-    shared: &Shared,
+    shared: &ServerState,
     context: &Context,
     revision: Revision,
     after: Option<String>,
@@ -32,7 +32,7 @@ pub(super) async fn resources(
 
 /// Writes a page of the templates of all providers, sorted by their text.
 pub(super) async fn templates(
-    shared: &Shared,
+    shared: &ServerState,
     context: &Context,
     revision: Revision,
     after: Option<String>,
@@ -78,7 +78,7 @@ impl<T: Serialize> Listing<T> {
     fn page(
         self,
         field: &str,
-        shared: &Shared,
+        shared: &ServerState,
         revision: Revision,
         after: Option<String>,
         scope: Scope,

@@ -15,7 +15,7 @@ use toolkit_runtime::CallPermit;
 
 use super::answer::{Failed, Scope, acquire};
 use crate::proxy_uri::decode;
-use crate::state::Shared;
+use crate::state::ServerState;
 
 /// The timeout of checking all resources that a client subscribes to with one request.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(30);
@@ -38,13 +38,13 @@ struct ReadResult {
 
 /// Reads a resource.
 pub(super) async fn read(
-    shared: &Shared,
+    shared: &ServerState,
     context: &Context,
     revision: Revision,
     uri: String,
     scope: Scope,
 ) -> Result<Vec<u8>, Failed> {
-    let Found { contents, _permit, .. } = find(shared, context, uri).await?;
+    let FoundResource { contents, _permit, .. } = find(shared, context, uri).await?;
     let is_modern = revision != Revision::V2025_11_25;
     let result = json_bytes(&ReadResult {
         result_type: is_modern.then_some("complete"),
@@ -63,7 +63,7 @@ pub(super) async fn read(
 
 /// Subscribes a session to a resource that its caller can read and a provider watches.
 pub(super) async fn subscribe(
-    shared: &Shared,
+    shared: &ServerState,
     context: &Context,
     session: &str,
     uri: String,
@@ -78,7 +78,7 @@ pub(super) async fn subscribe(
 
 /// Watches those resources that the caller can read.
 pub(super) async fn watch_readable(
-    shared: &Shared,
+    shared: &ServerState,
     context: &Context,
     uris: Vec<String>,
 ) -> Vec<(String, ResourceWatch)> {
@@ -98,8 +98,8 @@ pub(super) async fn watch_readable(
 }
 
 /// Watches a resource that the caller can read. Otherwise, it would learn when a resource of another caller changes.
-async fn watch(shared: &Shared, context: &Context, uri: &str, session: &str) -> Result<ResourceWatch, Failed> {
-    let Found { provider, _permit, .. } = find(shared, context, uri.to_owned()).await?;
+async fn watch(shared: &ServerState, context: &Context, uri: &str, session: &str) -> Result<ResourceWatch, Failed> {
+    let FoundResource { provider, _permit, .. } = find(shared, context, uri.to_owned()).await?;
     let mut watched = provider.watch(uri, context).await;
     // Clients may leave sessions without notice, which must not keep others from subscribing.
     while watched.as_ref().is_err_and(|error| error.kind() == ErrorKind::Overloaded)
@@ -112,7 +112,7 @@ async fn watch(shared: &Shared, context: &Context, uri: &str, session: &str) -> 
 }
 
 /// A resource that the caller can read.
-struct Found {
+struct FoundResource {
     contents: Vec<ResourceContents>,
     provider: Arc<dyn Resources>,
     /// The permit under which the contents exist.
@@ -120,13 +120,15 @@ struct Found {
 }
 
 /// Reads a resource from the first provider that has it. The error of a provider does not hide those after it.
-async fn find(shared: &Shared, context: &Context, uri: String) -> Result<Found, Failed> {
+async fn find(shared: &ServerState, context: &Context, uri: String) -> Result<FoundResource, Failed> {
     let mut first_error = None;
     for (idx, provider) in shared.resources.all().into_iter().enumerate() {
         let permit = acquire(shared, idx, Some(&uri)).await?;
         match provider.read(&uri, context).await {
             // A result has at least one block of contents.
-            Ok(Some(contents)) if !contents.is_empty() => return Ok(Found { contents, provider, _permit: permit }),
+            Ok(Some(contents)) if !contents.is_empty() => {
+                return Ok(FoundResource { contents, provider, _permit: permit });
+            }
             Ok(_) => {}
             Err(error) => {
                 first_error.get_or_insert(error);

@@ -23,11 +23,11 @@ pub(crate) fn cursor_of(params: Option<&RawValue>) -> Result<Option<String>, Rpc
 /// A cursor is a key in Base64, so that it stays valid when the list changes between two requests.
 pub(crate) fn cursor_text(params: Option<&RawValue>) -> Result<Option<String>, RpcError> {
     #[derive(Deserialize)]
-    struct Params<'m> {
+    struct CursorParams<'m> {
         #[serde(borrow)]
         cursor: Option<&'m RawValue>,
     }
-    let params: Option<Params<'_>> = match params {
+    let params: Option<CursorParams<'_>> = match params {
         Some(params) => Some(serde_json::from_str(params.get()).map_err(|_| invalid_cursor())?),
         None => None,
     };

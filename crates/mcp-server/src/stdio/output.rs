@@ -11,13 +11,13 @@ use tokio::sync::{Notify, OwnedSemaphorePermit};
 use crate::reply::MessageSink;
 
 /// The memory of a request, which is released once its response is written.
-pub(super) enum Held {
+pub(super) enum HeldMemory {
     Whole(OwnedSemaphorePermit),
     /// That of a request with several messages, which is released once all of them are written.
     Shared(Arc<OwnedSemaphorePermit>),
 }
 
-impl Held {
+impl HeldMemory {
     pub(super) fn shared(self) -> Arc<OwnedSemaphorePermit> {
         match self {
             Self::Whole(permit) => Arc::new(permit),
@@ -33,8 +33,8 @@ const MAX_UNWRITTEN: usize = 64;
 const MAX_CAPACITY: usize = 1 << 20;
 
 /// The output of a server.
-pub(super) struct Output {
-    state: Mutex<State>,
+pub(super) struct PipeOutput {
+    state: Mutex<OutputState>,
     /// Locked while a thread writes, and `None` once the output has ended.
     pipe: Mutex<Option<Pipe>>,
     /// Wakes the thread that writes.
@@ -50,7 +50,7 @@ struct Pipe {
 }
 
 #[derive(Default)]
-struct State {
+struct OutputState {
     unwritten: Lines,
     /// True if the thread that reads is about to write.
     is_held: bool,
@@ -64,13 +64,13 @@ struct State {
 struct Lines {
     bytes: Vec<u8>,
     n_lines: usize,
-    held: Vec<Held>,
+    held: Vec<HeldMemory>,
 }
 
 /// The output cannot be written any more.
 pub(super) struct Closed;
 
-impl Output {
+impl PipeOutput {
     pub(super) fn new(to: impl Write + Send + 'static) -> Arc<Self> {
         let pipe = Pipe { to: Box::new(to), lines: Lines::default() };
         let (state, pipe) = (Mutex::default(), Mutex::new(Some(pipe)));
@@ -78,7 +78,7 @@ impl Output {
     }
 
     /// Sends a message. Waits while there are too many.
-    pub(super) async fn send(&self, bytes: &[u8], held: Option<Held>) -> Result<(), Closed> {
+    pub(super) async fn send(&self, bytes: &[u8], held: Option<HeldMemory>) -> Result<(), Closed> {
         loop {
             let mut room = std::pin::pin!(self.room.notified());
             room.as_mut().enable();
@@ -195,7 +195,7 @@ impl Output {
         }
     }
 
-    fn add(&self, mut state: MutexGuard<'_, State>, message: &[u8], held: Option<Held>) {
+    fn add(&self, mut state: MutexGuard<'_, OutputState>, message: &[u8], held: Option<HeldMemory>) {
         let is_first = state.unwritten.n_lines == 0;
         state.unwritten.add(message, held);
         let is_held = state.is_held;
@@ -205,7 +205,7 @@ impl Output {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, OutputState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -214,14 +214,14 @@ impl Output {
     }
 }
 
-impl MessageSink for Arc<Output> {
+impl MessageSink for Arc<PipeOutput> {
     async fn send(&mut self, message: Vec<u8>) {
-        let _ = Output::send(self, &message, None).await;
+        let _ = PipeOutput::send(self, &message, None).await;
     }
 }
 
 impl Lines {
-    fn add(&mut self, message: &[u8], held: Option<Held>) {
+    fn add(&mut self, message: &[u8], held: Option<HeldMemory>) {
         self.bytes.reserve(message.len() + 1);
         self.bytes.extend_from_slice(message);
         self.bytes.push(b'\n');

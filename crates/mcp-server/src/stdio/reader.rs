@@ -16,13 +16,13 @@ use toolkit_mcp::{Code, Message, RpcError};
 use toolkit_runtime::ToolPolls;
 
 use super::framing::{Line, MAX_LINE_BYTES, read_line};
-use super::output::{Held, Output};
+use super::output::{HeldMemory, PipeOutput};
 use crate::ask::Modes;
 use crate::listen::Listen;
 use crate::methods::{Batch, Routed, is_batch, route};
 use crate::peer::Peer;
 use crate::reply::Reply;
-use crate::state::Shared;
+use crate::state::ServerState;
 
 /// The approximate memory of a request apart from its bytes.
 const REQUEST_BYTES: usize = 4 << 10;
@@ -31,21 +31,21 @@ const REQUEST_BYTES: usize = 4 << 10;
 const MAX_BATCH: usize = 64;
 
 /// Calls that send their responses.
-pub(super) type Calls = Vec<Pin<Box<dyn Future<Output = ()> + Send>>>;
+pub(super) type PendingCalls = Vec<Pin<Box<dyn Future<Output = ()> + Send>>>;
 
 /// The reader of incoming messages.
-pub(super) struct Reader {
+pub(super) struct LineReader {
     pub(super) input: BufReader<Box<dyn Read + Send>>,
     pub(super) line: Vec<u8>,
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<ServerState>,
     pub(super) runtime: Handle,
     pub(super) session: Arc<str>,
-    pub(super) output: Arc<Output>,
+    pub(super) output: Arc<PipeOutput>,
     pub(super) pending: Arc<Semaphore>,
     /// The calls that were read and start together, once nothing more can be read without waiting.
-    pub(super) calls: Calls,
+    pub(super) calls: PendingCalls,
     /// Receives the calls that this thread does not wait for.
-    pub(super) answering: UnboundedSender<Calls>,
+    pub(super) answering: UnboundedSender<PendingCalls>,
     /// Canceled when reading ends, which ends all subscriptions.
     pub(super) end: CancelToken,
     /// True if the client receives notifications of changes without a subscription.
@@ -56,7 +56,7 @@ pub(super) struct Reader {
     pub(super) modes: AtomicU8,
 }
 
-impl Reader {
+impl LineReader {
     /// Reads messages until nothing more can be read without waiting. The output is held from then on. Returns false at the end
     /// of the input.
     pub(super) fn read(&mut self) -> io::Result<bool> {
@@ -88,7 +88,7 @@ impl Reader {
     }
 
     /// Starts the calls that were read, and collects the polls of their tools.
-    pub(super) fn start_calls(&mut self) -> (Calls, ToolPolls) {
+    pub(super) fn start_calls(&mut self) -> (PendingCalls, ToolPolls) {
         let mut calls = std::mem::take(&mut self.calls);
         let polls = ToolPolls::collect(|| poll(&mut calls));
         (calls, polls)
@@ -122,7 +122,7 @@ impl Reader {
                 None => return self.reject(line),
             },
         };
-        let held = Held::Whole(held);
+        let held = HeldMemory::Whole(held);
         let modes = Modes::from_bits(self.modes.load(Ordering::Relaxed));
         let (session, end) = (Some(&*self.session), Some(&self.end));
         let peer = Peer { session, modes, end, ..Peer::default() };
@@ -136,11 +136,16 @@ impl Reader {
                 self.takes_batches.store(takes_batches, Ordering::Relaxed);
                 self.modes.store(modes.bits(), Ordering::Relaxed);
                 let held = held.shared();
-                self.send(&bytes, Some(Held::Shared(Arc::clone(&held))));
+                self.send(&bytes, Some(HeldMemory::Shared(Arc::clone(&held))));
                 // Before 2026-07-28 clients are notified of changes without a subscription.
                 if !self.is_notifying.swap(true, Ordering::Relaxed) {
                     let listen = Listen::to_changes(&self.shared, Some(&self.session));
-                    self.runtime.spawn(notify(listen, Arc::clone(&self.output), Held::Shared(held), self.end.clone()));
+                    self.runtime.spawn(notify(
+                        listen,
+                        Arc::clone(&self.output),
+                        HeldMemory::Shared(held),
+                        self.end.clone(),
+                    ));
                 }
             }
             Routed::Listen(listen) => {
@@ -172,7 +177,7 @@ impl Reader {
         }
     }
 
-    fn send(&mut self, bytes: &[u8], held: Option<Held>) {
+    fn send(&mut self, bytes: &[u8], held: Option<HeldMemory>) {
         if self.output.is_full() {
             // A call that is read before the message must not wait for room.
             self.hand_over_calls();
@@ -182,7 +187,7 @@ impl Reader {
 }
 
 /// Polls calls once, and removes those that have sent their responses.
-pub(super) fn poll(calls: &mut Calls) {
+pub(super) fn poll(calls: &mut PendingCalls) {
     // All others are polled again.
     let mut context = Context::from_waker(Waker::noop());
     calls.retain_mut(|call| call.as_mut().poll(&mut context).is_pending());
@@ -190,7 +195,7 @@ pub(super) fn poll(calls: &mut Calls) {
 
 /// Answers the calls of a client that no thread waits for. They are one task, so that the tools that end while it is woken do
 /// not wake it again.
-pub(super) async fn answer(mut answering: UnboundedReceiver<Calls>) {
+pub(super) async fn answer(mut answering: UnboundedReceiver<PendingCalls>) {
     let mut running = FuturesUnordered::new();
     loop {
         tokio::select! {
@@ -205,14 +210,14 @@ pub(super) async fn answer(mut answering: UnboundedReceiver<Calls>) {
 }
 
 /// Answers a request.
-async fn respond(routed: Routed, output: Arc<Output>, held: Held) {
+async fn respond(routed: Routed, output: Arc<PipeOutput>, held: HeldMemory) {
     let reply = routed.answer(Arc::clone(&output)).await;
     if let Some(response) = reply.and_then(Reply::into_answer) {
         let _ = output.send(&response, Some(held)).await;
     }
 }
 
-async fn notify(mut listen: Listen, output: Arc<Output>, held: Held, end: CancelToken) {
+async fn notify(mut listen: Listen, output: Arc<PipeOutput>, held: HeldMemory, end: CancelToken) {
     let held = held.shared();
     loop {
         let next = tokio::select! {
@@ -221,7 +226,7 @@ async fn notify(mut listen: Listen, output: Arc<Output>, held: Held, end: Cancel
             () = end.cancelled() => None,
         };
         let Some(bytes) = next else { return };
-        if output.send(&bytes, Some(Held::Shared(Arc::clone(&held)))).await.is_err() {
+        if output.send(&bytes, Some(HeldMemory::Shared(Arc::clone(&held)))).await.is_err() {
             return;
         }
     }

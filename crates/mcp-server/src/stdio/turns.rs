@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use toolkit_runtime::{ToolPoll, ToolPolls};
 
-use super::reader::{Calls, Reader, poll};
+use super::reader::{LineReader, PendingCalls, poll};
 
 /// The interval at which the watching thread looks at the turn. A step that takes longer has stalled.
 const TICK: Duration = Duration::from_millis(1);
@@ -25,13 +25,13 @@ const N_HANDED_OVER: u32 = 16;
 
 /// The threads of a pipe.
 pub(super) struct Turns {
-    state: Mutex<State>,
+    state: Mutex<TurnState>,
     /// Wakes the watching thread.
     begun: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct TurnState {
     /// `None` while a thread reads.
     turn: Option<Turn>,
     n_turns: u64,
@@ -45,14 +45,14 @@ struct State {
 struct Turn {
     nth: u64,
     reading: Box<Reading>,
-    calls: Calls,
+    calls: PendingCalls,
     polls: ToolPolls,
     /// The tool that runs.
     tool: Option<u64>,
 }
 
 struct Reading {
-    reader: Reader,
+    reader: LineReader,
     ended: oneshot::Sender<io::Result<()>>,
     /// The tools that have stalled, and the numbers of calls for which they run elsewhere.
     slow: BTreeMap<u64, u32>,
@@ -62,7 +62,7 @@ struct Reading {
 
 impl Turns {
     /// Starts to read. Sends the outcome at the end of the input.
-    pub(super) fn start(reader: Reader, ended: oneshot::Sender<io::Result<()>>) -> io::Result<()> {
+    pub(super) fn start(reader: LineReader, ended: oneshot::Sender<io::Result<()>>) -> io::Result<()> {
         let turns = Arc::new(Self { state: Mutex::default(), begun: Condvar::new() });
         let reading = Box::new(Reading { reader, ended, slow: BTreeMap::new(), is_watched: true });
         let reads = Arc::clone(&turns);
@@ -115,7 +115,7 @@ impl Turns {
         self.end(nth)
     }
 
-    fn begin(&self, reading: Box<Reading>, calls: Calls, polls: ToolPolls) -> u64 {
+    fn begin(&self, reading: Box<Reading>, calls: PendingCalls, polls: ToolPolls) -> u64 {
         let mut state = self.state();
         state.n_steps += 1;
         state.n_turns += 1;
@@ -144,7 +144,7 @@ impl Turns {
         None
     }
 
-    fn take_calls(&self, nth: u64) -> Option<Calls> {
+    fn take_calls(&self, nth: u64) -> Option<PendingCalls> {
         Some(std::mem::take(&mut self.state().turn_of(nth)?.calls))
     }
 
@@ -188,12 +188,12 @@ impl Turns {
         None
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, TurnState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl TurnState {
     /// Returns the turn, unless another thread has taken it over.
     fn turn_of(&mut self, nth: u64) -> Option<&mut Turn> {
         self.turn.as_mut().filter(|turn| turn.nth == nth)
@@ -202,7 +202,7 @@ impl State {
 
 impl Reading {
     /// Lets others run the tools, wait for the calls, and write.
-    fn hand_over(&self, calls: Calls, polls: ToolPolls) {
+    fn hand_over(&self, calls: PendingCalls, polls: ToolPolls) {
         if !calls.is_empty() {
             let _ = self.reader.answering.send(calls);
         }

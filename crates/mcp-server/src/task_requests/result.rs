@@ -18,12 +18,12 @@ use crate::ask::Modes;
 use crate::observe::Observed;
 use crate::peer::{Registered, cancelled_by};
 use crate::reply::{MessageSink, Reply};
-use crate::state::Shared;
-use crate::tasks::{LiveTask, Outcome};
+use crate::state::ServerState;
+use crate::tasks::{LiveTask, TaskOutcome};
 
 /// A client that waits for the result of a task.
 pub(crate) struct TaskResult {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<ServerState>,
     pub(super) id: Box<RawValue>,
     pub(super) task_id: String,
     /// The identity of the caller.
@@ -52,7 +52,7 @@ struct Sent {
 
 impl TaskResult {
     pub(super) fn new(
-        shared: &Arc<Shared>,
+        shared: &Arc<ServerState>,
         id: Box<RawValue>,
         task_id: String,
         owner: Option<String>,
@@ -169,7 +169,7 @@ impl TaskResult {
         let record = self.shared.tasks.ended(&self.task_id, self.owner.as_deref()).await?;
         let record = record.ok_or_else(unknown_task)?;
         match record.outcome() {
-            Some(Outcome::Completed { result, .. }) => {
+            Some(TaskOutcome::Completed { result, .. }) => {
                 let mut meta = json_bytes(&json!({ "_meta": related(&self.task_id) }));
                 // Removes the braces and adds a comma, so that the fields of the result can follow.
                 meta.remove(0);
@@ -177,11 +177,11 @@ impl TaskResult {
                 meta.push(b',');
                 Ok(response(&self.id, &meta, result.get().as_bytes()))
             }
-            Some(Outcome::Failed(error)) => {
+            Some(TaskOutcome::Failed(error)) => {
                 let error: Value = serde_json::from_str(error.get()).unwrap_or_default();
                 Ok(json_bytes(&json!({ "jsonrpc": "2.0", "id": self.id, "error": error })))
             }
-            Some(Outcome::Cancelled) => Err(RpcError::new(Code::Internal, "the task was cancelled")),
+            Some(TaskOutcome::Cancelled) => Err(RpcError::new(Code::Internal, "the task was cancelled")),
             None => Err(unknown_task()),
         }
     }

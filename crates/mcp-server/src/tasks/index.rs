@@ -8,7 +8,7 @@ use toolkit::Tool;
 
 use super::TaskLimits;
 use super::live::LiveTask;
-use super::record::Record;
+use super::record::TaskRecord;
 
 /// The size of all records and of the arguments of running calls above which no task is created, in bytes.
 const MAX_BYTES: usize = 256 << 20;
@@ -22,26 +22,26 @@ const TOLERANCE: usize = 2;
 /// The tasks of a server.
 #[derive(Debug, Default)]
 pub(super) struct Index {
-    tasks: HashMap<String, Entry>,
+    tasks: HashMap<String, IndexedTask>,
 }
 
 #[derive(Debug)]
-struct Entry {
+struct IndexedTask {
     owner: Option<String>,
     tool: TaskTool,
     expires_at: Timestamp,
     n_bytes: usize,
-    state: State,
+    state: IndexedState,
 }
 
 #[derive(Debug)]
-enum State {
+enum IndexedState {
     /// The call runs.
     Live(Arc<LiveTask>),
     /// The record is stored. True if a client has read it.
     Stored { is_read: bool },
     /// The record could not be stored.
-    Unstored(Arc<Record>),
+    Unstored(Arc<TaskRecord>),
 }
 
 /// The tool of a task.
@@ -81,7 +81,7 @@ impl Index {
             if !is_caller_full && !is_full {
                 return (removed, true);
             }
-            let is_candidate = |entry: &Entry| !is_caller_full || entry.owner.as_deref() == owner;
+            let is_candidate = |entry: &IndexedTask| !is_caller_full || entry.owner.as_deref() == owner;
             match self.remove_read(is_candidate) {
                 Some(id) => removed.push(id),
                 None => return (removed, false),
@@ -103,43 +103,43 @@ impl Index {
     }
 
     pub(super) fn insert_live(&mut self, task: &Arc<LiveTask>, n_bytes: usize) {
-        let entry = Entry {
+        let entry = IndexedTask {
             owner: task.owner().map(str::to_owned),
             tool: TaskTool::Known(task.tool().clone()),
             expires_at: task.record().expires_at(),
             n_bytes,
-            state: State::Live(Arc::clone(task)),
+            state: IndexedState::Live(Arc::clone(task)),
         };
         self.tasks.insert(task.id().to_owned(), entry);
     }
 
     /// Inserts a task of an earlier process.
-    pub(super) fn insert_stored(&mut self, record: &Record, n_bytes: usize) {
-        let entry = Entry {
+    pub(super) fn insert_stored(&mut self, record: &TaskRecord, n_bytes: usize) {
+        let entry = IndexedTask {
             owner: record.owner.clone(),
             tool: TaskTool::Id(record.tool.clone()),
             expires_at: record.expires_at(),
             n_bytes,
-            state: State::Stored { is_read: false },
+            state: IndexedState::Stored { is_read: false },
         };
         self.tasks.insert(record.task_id.clone(), entry);
     }
 
     /// Replaces a live task by its record, which is stored.
-    pub(super) fn end(&mut self, record: &Record, n_bytes: usize) {
+    pub(super) fn end(&mut self, record: &TaskRecord, n_bytes: usize) {
         if let Some(entry) = self.tasks.get_mut(&record.task_id) {
             entry.expires_at = record.expires_at();
             entry.n_bytes = n_bytes;
-            entry.state = State::Stored { is_read: false };
+            entry.state = IndexedState::Stored { is_read: false };
         }
     }
 
     /// Replaces a live task by its record, which could not be stored.
-    pub(super) fn end_unstored(&mut self, record: Record) {
+    pub(super) fn end_unstored(&mut self, record: TaskRecord) {
         if let Some(entry) = self.tasks.get_mut(&record.task_id) {
             entry.expires_at = record.expires_at();
             entry.n_bytes = 0;
-            entry.state = State::Unstored(Arc::new(record));
+            entry.state = IndexedState::Unstored(Arc::new(record));
         }
     }
 
@@ -160,29 +160,29 @@ impl Index {
     /// Returns the task of the caller if its call runs.
     pub(super) fn live(&self, id: &str, owner: Option<&str>) -> Option<Arc<LiveTask>> {
         match &self.of_caller(id, owner)?.state {
-            State::Live(task) => Some(Arc::clone(task)),
+            IndexedState::Live(task) => Some(Arc::clone(task)),
             _ => None,
         }
     }
 
     /// Returns the record of a task that could not be stored.
-    pub(super) fn unstored(&self, id: &str) -> Option<Arc<Record>> {
+    pub(super) fn unstored(&self, id: &str) -> Option<Arc<TaskRecord>> {
         match &self.tasks.get(id)?.state {
-            State::Unstored(record) => Some(Arc::clone(record)),
+            IndexedState::Unstored(record) => Some(Arc::clone(record)),
             _ => None,
         }
     }
 
     /// Marks a task whose result a client has read. It may be removed before it expires.
     pub(super) fn mark_read(&mut self, id: &str) {
-        if let Some(State::Stored { is_read }) = self.tasks.get_mut(id).map(|entry| &mut entry.state) {
+        if let Some(IndexedState::Stored { is_read }) = self.tasks.get_mut(id).map(|entry| &mut entry.state) {
             *is_read = true;
         }
     }
 
     /// Removes the ended tasks that have expired, and returns their ids.
     pub(super) fn remove_expired(&mut self, now: Timestamp) -> Vec<String> {
-        let is_expired = |entry: &Entry| !matches!(entry.state, State::Live(_)) && entry.expires_at <= now;
+        let is_expired = |entry: &IndexedTask| !matches!(entry.state, IndexedState::Live(_)) && entry.expires_at <= now;
         let expired = self.tasks.extract_if(|_, entry| is_expired(entry));
         expired.map(|(id, _)| id).collect()
     }
@@ -194,28 +194,29 @@ impl Index {
     /// Returns the live tasks.
     pub(super) fn live_tasks(&self) -> impl Iterator<Item = &Arc<LiveTask>> {
         self.tasks.values().filter_map(|entry| match &entry.state {
-            State::Live(task) => Some(task),
+            IndexedState::Live(task) => Some(task),
             _ => None,
         })
     }
 
-    fn of_caller(&self, id: &str, owner: Option<&str>) -> Option<&Entry> {
+    fn of_caller(&self, id: &str, owner: Option<&str>) -> Option<&IndexedTask> {
         self.tasks.get(id).filter(|entry| entry.owner.as_deref() == owner)
     }
 
-    fn usage(&self, is_counted: impl Fn(&Entry) -> bool) -> Usage {
+    fn usage(&self, is_counted: impl Fn(&IndexedTask) -> bool) -> Usage {
         let mut usage = Usage { n_tasks: 0, n_live: 0, n_bytes: 0 };
         for entry in self.tasks.values().filter(|entry| is_counted(entry)) {
             usage.n_tasks += 1;
-            usage.n_live += usize::from(matches!(entry.state, State::Live(_)));
+            usage.n_live += usize::from(matches!(entry.state, IndexedState::Live(_)));
             usage.n_bytes += entry.n_bytes;
         }
         usage
     }
 
     /// Removes the task that expires first of those whose results were read.
-    fn remove_read(&mut self, is_candidate: impl Fn(&Entry) -> bool) -> Option<String> {
-        let is_read = |entry: &&Entry| matches!(entry.state, State::Stored { is_read: true }) && is_candidate(entry);
+    fn remove_read(&mut self, is_candidate: impl Fn(&IndexedTask) -> bool) -> Option<String> {
+        let is_read =
+            |entry: &&IndexedTask| matches!(entry.state, IndexedState::Stored { is_read: true }) && is_candidate(entry);
         let read = self.tasks.iter().filter(|(_, entry)| is_read(entry));
         let id = read.min_by_key(|(_, entry)| entry.expires_at).map(|(id, _)| id.clone())?;
         self.tasks.remove(&id);

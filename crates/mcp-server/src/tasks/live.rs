@@ -11,8 +11,8 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 use toolkit::{CancelToken, Tool};
 
-use self::questions::Open;
-use super::record::Record;
+use self::questions::AskedQuestion;
+use super::record::TaskRecord;
 use super::task_status::status_message;
 
 /// A task whose call runs.
@@ -25,16 +25,16 @@ pub(crate) struct LiveTask {
     ttl: Duration,
     /// `None` for a time that is too far away.
     deadline: Option<Instant>,
-    state: Mutex<State>,
+    state: Mutex<LiveState>,
     changed: watch::Sender<()>,
     cancel: CancelToken,
 }
 
 #[derive(Debug)]
-struct State {
+struct LiveState {
     updated_at: Timestamp,
     message: Option<String>,
-    open: Vec<Open>,
+    open: Vec<AskedQuestion>,
     /// The keys of all questions, which must not be used again.
     keys: HashSet<String>,
     has_ended: bool,
@@ -43,7 +43,7 @@ struct State {
 impl LiveTask {
     pub(super) fn new(id: String, owner: Option<String>, tool: Tool, ttl: Duration) -> Self {
         let now = Timestamp::now();
-        let state = Mutex::new(State {
+        let state = Mutex::new(LiveState {
             updated_at: now,
             message: None,
             open: Vec::new(),
@@ -81,9 +81,9 @@ impl LiveTask {
     }
 
     /// Returns the record of the task as of now.
-    pub(crate) fn record(&self) -> Record {
+    pub(crate) fn record(&self) -> TaskRecord {
         let state = self.state();
-        Record {
+        TaskRecord {
             task_id: self.id.clone(),
             owner: self.owner.clone(),
             tool: self.tool.id().to_string(),
@@ -141,12 +141,12 @@ impl LiveTask {
         self.touch(&mut state);
     }
 
-    fn touch(&self, state: &mut State) {
+    fn touch(&self, state: &mut LiveState) {
         state.updated_at = Timestamp::now();
         self.changed.send_replace(());
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, LiveState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -16,7 +16,7 @@ const POLL_INTERVAL_MS: u64 = 1000;
 /// The stored state of a task.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Record {
+pub(crate) struct TaskRecord {
     pub(super) task_id: String,
     /// The identity of the caller.
     pub(super) owner: Option<String>,
@@ -30,13 +30,13 @@ pub(crate) struct Record {
     pub(super) status_message: Option<String>,
     /// The end of the call. Without it, the call runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) outcome: Option<Outcome>,
+    pub(super) outcome: Option<TaskOutcome>,
 }
 
 /// The end of a task.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) enum Outcome {
+pub(crate) enum TaskOutcome {
     /// The call has a result, which may be an error that the model reads.
     Completed { result: Box<RawValue>, is_error: bool },
     /// The call ended with a JSON-RPC error.
@@ -77,14 +77,14 @@ pub(crate) struct TaskView<'t> {
     error: Option<&'t RawValue>,
 }
 
-impl Record {
+impl TaskRecord {
     /// Returns the time at which the task is removed.
     pub(super) fn expires_at(&self) -> Timestamp {
         self.created_at.saturating_add(Duration::from_millis(self.ttl_ms)).unwrap_or(Timestamp::MAX)
     }
 
     /// Returns the outcome if the call has ended.
-    pub(crate) fn outcome(&self) -> Option<&Outcome> {
+    pub(crate) fn outcome(&self) -> Option<&TaskOutcome> {
         self.outcome.as_ref()
     }
 
@@ -95,16 +95,16 @@ impl Record {
             None if questions.is_some() => Status::InputRequired,
             None => Status::Working,
             // Until 2025-11-25, a failed tool is a failed task.
-            Some(Outcome::Completed { is_error: true, .. }) if is_legacy => Status::Failed,
-            Some(Outcome::Completed { .. }) => Status::Completed,
-            Some(Outcome::Failed(_)) => Status::Failed,
-            Some(Outcome::Cancelled) => Status::Cancelled,
+            Some(TaskOutcome::Completed { is_error: true, .. }) if is_legacy => Status::Failed,
+            Some(TaskOutcome::Completed { .. }) => Status::Completed,
+            Some(TaskOutcome::Failed(_)) => Status::Failed,
+            Some(TaskOutcome::Cancelled) => Status::Cancelled,
         };
         let modern = |value| (!is_legacy).then_some(value);
         let legacy = |value| is_legacy.then_some(value);
         let (result, error) = match &self.outcome {
-            Some(Outcome::Completed { result, .. }) if !is_legacy => (Some(&**result), None),
-            Some(Outcome::Failed(error)) if !is_legacy => (None, Some(&**error)),
+            Some(TaskOutcome::Completed { result, .. }) if !is_legacy => (Some(&**result), None),
+            Some(TaskOutcome::Failed(error)) if !is_legacy => (None, Some(&**error)),
             _ => (None, None),
         };
         TaskView {
@@ -126,7 +126,7 @@ impl Record {
     }
 }
 
-impl Outcome {
+impl TaskOutcome {
     /// Returns the text of the error if the call has failed.
     pub(super) fn error(&self) -> Option<String> {
         #[derive(Deserialize)]

@@ -14,7 +14,7 @@ use toolkit_runtime::run_tool;
 
 use super::index::{Index, TaskTool};
 use super::live::LiveTask;
-use super::record::{Outcome, Record};
+use super::record::{TaskOutcome, TaskRecord};
 use super::{TaskLimits, TaskStore, TasksInMemory};
 
 /// The least time for which the result of a task is kept, unless tasks live shorter.
@@ -66,7 +66,7 @@ impl Tasks {
         let mut index = Index::default();
         let now = Timestamp::now();
         for id in store.ids()? {
-            let record = store.load(&id)?.and_then(|bytes| serde_json::from_slice::<Record>(&bytes).ok());
+            let record = store.load(&id)?.and_then(|bytes| serde_json::from_slice::<TaskRecord>(&bytes).ok());
             let Some(mut record) = record.filter(|record| record.task_id == id) else {
                 // It may be the record of a later version.
                 tracing::warn!(id, "the record of a task cannot be read");
@@ -77,7 +77,7 @@ impl Tasks {
                 continue;
             }
             if record.outcome.is_none() {
-                record.end(Outcome::failed("the server was restarted while the task ran"), &limits);
+                record.end(TaskOutcome::failed("the server was restarted while the task ran"), &limits);
                 store.save(&id, &json_bytes(&record))?;
             }
             let n_bytes = json_bytes(&record).len();
@@ -144,14 +144,17 @@ impl Tasks {
     }
 
     /// Stores the outcome of a task, which is no longer live afterwards. Returns the time for which it is kept.
-    pub(crate) async fn end(&self, task: &LiveTask, outcome: Outcome) -> Duration {
+    pub(crate) async fn end(&self, task: &LiveTask, outcome: TaskOutcome) -> Duration {
         let mut record = task.record();
         record.end(outcome, &self.limits);
         let mut bytes = json_bytes(&record);
         let (removed, has_room) = self.index().make_room_for_result(bytes.len());
         self.remove_records(removed);
         if !has_room {
-            record.end(Outcome::failed("the call has ended, but the server has no room for its result"), &self.limits);
+            record.end(
+                TaskOutcome::failed("the call has ended, but the server has no room for its result"),
+                &self.limits,
+            );
             bytes = json_bytes(&record);
         }
         let n_bytes = bytes.len();
@@ -166,7 +169,7 @@ impl Tasks {
         if is_stored {
             self.index().end(&record, n_bytes);
         } else {
-            record.end(Outcome::failed("the call has ended, but its result could not be stored"), &self.limits);
+            record.end(TaskOutcome::failed("the call has ended, but its result could not be stored"), &self.limits);
             self.index().end_unstored(record);
         }
         task.end();
@@ -195,7 +198,7 @@ impl Tasks {
     /// # Errors
     ///
     /// Returns an error if the store fails.
-    pub(crate) async fn ended(&self, id: &str, owner: Option<&str>) -> Result<Option<Arc<Record>>, RpcError> {
+    pub(crate) async fn ended(&self, id: &str, owner: Option<&str>) -> Result<Option<Arc<TaskRecord>>, RpcError> {
         self.remove_expired();
         {
             let index = self.index();
@@ -210,7 +213,7 @@ impl Tasks {
         let key = id.to_owned();
         let loaded = self.work(move |store| {
             let bytes = store.load(&key)?;
-            bytes.map(|bytes| serde_json::from_slice::<Record>(&bytes).map_err(io::Error::from)).transpose()
+            bytes.map(|bytes| serde_json::from_slice::<TaskRecord>(&bytes).map_err(io::Error::from)).transpose()
         });
         let loaded = loaded.await.map_err(|error| {
             tracing::error!(%error, "a task could not be loaded");
@@ -301,9 +304,9 @@ impl Drop for Created {
     }
 }
 
-impl Record {
+impl TaskRecord {
     /// Sets the outcome, and keeps the task long enough for its client to read it.
-    fn end(&mut self, outcome: Outcome, limits: &TaskLimits) {
+    fn end(&mut self, outcome: TaskOutcome, limits: &TaskLimits) {
         let now = Timestamp::now();
         let age: Duration = now.duration_since(self.created_at).try_into().unwrap_or_default();
         let least = (age + MIN_KEPT.min(limits.ttl)).as_millis().try_into().unwrap_or(u64::MAX);
@@ -315,7 +318,7 @@ impl Record {
     }
 }
 
-impl Outcome {
+impl TaskOutcome {
     /// Creates the outcome of a task that the server has ended.
     pub(crate) fn failed(message: &str) -> Self {
         let error = serde_json::json!({ "code": Code::Internal as i32, "message": message });

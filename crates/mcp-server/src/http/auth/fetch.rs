@@ -10,7 +10,7 @@ use serde_json::Value;
 use toolkit::schema::json;
 use toolkit_runtime::{Authorities, PemError, is_loopback};
 
-use super::key::{Key, read_keys};
+use super::key::{PublicKey, read_keys};
 
 /// The timeout of a fetch, including that of the metadata.
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -20,14 +20,14 @@ const MAX_BYTES: usize = 64 << 10;
 
 /// The place of a key set.
 pub(super) struct Source {
-    place: Place,
+    place: KeysPlace,
     url: Url,
     authorities: Authorities,
     /// The client, or the error of creating it.
     client: OnceLock<Result<Client, String>>,
 }
 
-enum Place {
+enum KeysPlace {
     /// The URL itself.
     Keys,
     /// The metadata of this issuer, exactly as configured.
@@ -36,7 +36,7 @@ enum Place {
 
 impl Source {
     pub(super) fn keys(url: &str) -> Result<Self, String> {
-        Ok(Self::new(Place::Keys, secure(url)?))
+        Ok(Self::new(KeysPlace::Keys, secure(url)?))
     }
 
     pub(super) fn issuer(issuer: &str) -> Result<Self, String> {
@@ -45,10 +45,10 @@ impl Source {
         if url.query().is_some() || url.fragment().is_some() {
             return Err(format!("the issuer `{issuer}` must not have a query or a fragment"));
         }
-        Ok(Self::new(Place::Metadata { issuer: issuer.to_owned() }, url))
+        Ok(Self::new(KeysPlace::Metadata { issuer: issuer.to_owned() }, url))
     }
 
-    fn new(place: Place, url: Url) -> Self {
+    fn new(place: KeysPlace, url: Url) -> Self {
         Self { place, url, authorities: Authorities::platform(), client: OnceLock::new() }
     }
 
@@ -61,11 +61,11 @@ impl Source {
     /// # Errors
     ///
     /// Returns a message for the log of the server.
-    pub(super) async fn fetch(&self) -> Result<Arc<[Key]>, String> {
+    pub(super) async fn fetch(&self) -> Result<Arc<[PublicKey]>, String> {
         let fetch = async {
             let url = match &self.place {
-                Place::Keys => self.url.clone(),
-                Place::Metadata { issuer } => self.discover(issuer).await?,
+                KeysPlace::Keys => self.url.clone(),
+                KeysPlace::Metadata { issuer } => self.discover(issuer).await?,
             };
             let body = self.get(&url).await?.map_err(|status| format!("{url} responded with {status}"))?;
             read_keys(&body).map_err(|error| format!("{url}: {error}"))

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::algorithm::Algorithm;
 use super::fetch::Source;
-use super::key::{Key, read_keys};
+use super::key::{PublicKey, read_keys};
 use super::key_cache::{Cache, Unavailable};
 
 /// The public keys of an authorization server.
@@ -38,7 +38,7 @@ use super::key_cache::{Cache, Unavailable};
 pub struct Jwks(Keys);
 
 enum Keys {
-    Fixed(Arc<[Key]>),
+    Fixed(Arc<[PublicKey]>),
     Fetched(Arc<Cache>),
 }
 
@@ -141,9 +141,10 @@ impl Jwks {
     }
 
     /// Returns the keys that may have signed a token. Without a key id, these are all keys for the algorithm.
-    pub(super) async fn find(&self, id: Option<&str>, algorithm: Algorithm) -> Result<Vec<Key>, Unavailable> {
-        let matching =
-            |keys: &[Key]| -> Vec<Key> { keys.iter().filter(|key| key.may_sign(id, algorithm)).cloned().collect() };
+    pub(super) async fn find(&self, id: Option<&str>, algorithm: Algorithm) -> Result<Vec<PublicKey>, Unavailable> {
+        let matching = |keys: &[PublicKey]| -> Vec<PublicKey> {
+            keys.iter().filter(|key| key.may_sign(id, algorithm)).cloned().collect()
+        };
         match &self.0 {
             Keys::Fixed(keys) => Ok(matching(keys)),
             Keys::Fetched(cache) => {

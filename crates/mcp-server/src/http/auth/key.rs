@@ -14,7 +14,7 @@ const MAX_KEYS: usize = 64;
 
 /// A public key that verifies signatures.
 #[derive(Clone)]
-pub(super) struct Key {
+pub(super) struct PublicKey {
     id: Option<Arc<str>>,
     /// The only algorithm of the key, if it declares one.
     algorithm: Option<Algorithm>,
@@ -33,7 +33,7 @@ enum Public {
 /// # Errors
 ///
 /// Returns a message if the text is not a key set, or no key can be used.
-pub(super) fn read_keys(text: &[u8]) -> Result<Arc<[Key]>, String> {
+pub(super) fn read_keys(text: &[u8]) -> Result<Arc<[PublicKey]>, String> {
     let set = json::parse(text)?;
     let listed =
         set.get("keys").and_then(Value::as_array).ok_or("a key set must be an object with a list of `keys`")?;
@@ -42,7 +42,7 @@ pub(super) fn read_keys(text: &[u8]) -> Result<Arc<[Key]>, String> {
     }
     let (mut keys, mut ignored) = (Vec::new(), "the list is empty");
     for key in listed {
-        match key.as_object().ok_or("it is not an object").and_then(Key::read) {
+        match key.as_object().ok_or("it is not an object").and_then(PublicKey::read) {
             Ok(key) => keys.push(key),
             Err(reason) => ignored = reason,
         }
@@ -53,7 +53,7 @@ pub(super) fn read_keys(text: &[u8]) -> Result<Arc<[Key]>, String> {
     }
 }
 
-impl Key {
+impl PublicKey {
     /// Reads a key.
     ///
     /// # Errors

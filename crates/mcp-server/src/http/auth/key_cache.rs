@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::fetch::Source;
-use super::key::Key;
+use super::key::PublicKey;
 
 /// The minimum time between two fetches because of unknown key ids. Anyone can send such tokens, and they must not cause
 /// more requests to the issuer.
@@ -20,14 +20,14 @@ pub(super) struct Cache {
     pub(super) source: Source,
     pub(super) max_age: Duration,
     pub(super) max_stale: Duration,
-    state: Mutex<State>,
+    state: Mutex<CacheState>,
     /// Held by the fetch in progress.
     turn: tokio::sync::Mutex<()>,
 }
 
 #[derive(Clone, Default)]
-struct State {
-    pub(super) keys: Option<(Arc<[Key]>, Instant)>,
+struct CacheState {
+    pub(super) keys: Option<(Arc<[PublicKey]>, Instant)>,
     last: Option<Fetch>,
     /// The start of the last fetch because of an unknown key id.
     last_search: Option<Instant>,
@@ -60,7 +60,7 @@ impl Cache {
     }
 
     /// Returns the keys. Starts to fetch them again if they are old, and waits for that if they are too old to be used.
-    pub(super) async fn keys(self: &Arc<Self>) -> Result<Arc<[Key]>, Unavailable> {
+    pub(super) async fn keys(self: &Arc<Self>) -> Result<Arc<[PublicKey]>, Unavailable> {
         if let Some(keys) = self.keys_of_age(self.max_age) {
             return Ok(keys);
         }
@@ -98,7 +98,7 @@ impl Cache {
     }
 
     /// Returns the keys after an attempt to find a key that was unknown when a token arrived.
-    pub(super) async fn newer_keys(self: &Arc<Self>, arrived: Instant) -> Result<Arc<[Key]>, Unavailable> {
+    pub(super) async fn newer_keys(self: &Arc<Self>, arrived: Instant) -> Result<Arc<[PublicKey]>, Unavailable> {
         self.fetch(Cause::UnknownKey(arrived)).await;
         // If the last attempt failed, the issuer may have a key that is unknown here.
         match self.state().last {
@@ -107,11 +107,11 @@ impl Cache {
         }
     }
 
-    fn keys_or_stale(&self) -> Result<Arc<[Key]>, Unavailable> {
+    fn keys_or_stale(&self) -> Result<Arc<[PublicKey]>, Unavailable> {
         self.keys_of_age(self.max_stale.max(self.max_age)).ok_or(Unavailable)
     }
 
-    fn keys_of_age(&self, limit: Duration) -> Option<Arc<[Key]>> {
+    fn keys_of_age(&self, limit: Duration) -> Option<Arc<[PublicKey]>> {
         let (keys, fetched) = self.state().keys?;
         (fetched.elapsed() < limit).then_some(keys)
     }
@@ -133,7 +133,7 @@ impl Cache {
     }
 
     fn is_due(&self, cause: Cause) -> bool {
-        let State { last, last_search, .. } = self.state();
+        let CacheState { last, last_search, .. } = self.state();
         let rests = |last: Option<Instant>, interval| last.is_some_and(|last| last.elapsed() < interval);
         match cause {
             // From the end on, so that requests that waited for a fetch that timed out do not repeat it one by one.
@@ -160,7 +160,7 @@ impl Cache {
         }
     }
 
-    fn state(&self) -> State {
+    fn state(&self) -> CacheState {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

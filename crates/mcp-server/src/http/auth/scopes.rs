@@ -7,7 +7,7 @@ use toolkit::Tool;
 
 use crate::proxy_uri::decode;
 use crate::request::Caller;
-use crate::state::Shared;
+use crate::state::ServerState;
 
 /// Returns the scopes that a call of a tool needs.
 type OfTool = dyn Fn(&Tool) -> Vec<String> + Send + Sync;
@@ -65,7 +65,7 @@ impl Scopes {
     /// Returns the scopes that reading a resource needs. A token has to grant those of one of the alternatives: by
     /// default, a caller of a tool of a backend may read the resources of the backend. There is no alternative if the tools
     /// of the backend have never been known.
-    pub(super) fn of_resource(&self, uri: &str, shared: &Arc<Shared>) -> Vec<Vec<String>> {
+    pub(super) fn of_resource(&self, uri: &str, shared: &Arc<ServerState>) -> Vec<Vec<String>> {
         if let Some(of_resource) = &self.of_resource {
             return vec![self.with_base(of_resource(uri).into_iter())];
         }
@@ -78,7 +78,7 @@ impl Scopes {
     }
 
     /// Returns the backend whose tools decide about a resource.
-    pub(super) fn backend_of<'u>(&self, uri: &'u str, shared: &Arc<Shared>) -> Option<&'u str> {
+    pub(super) fn backend_of<'u>(&self, uri: &'u str, shared: &Arc<ServerState>) -> Option<&'u str> {
         let (backend, _) = decode(uri).filter(|_| self.of_resource.is_none())?;
         shared.has_backend(backend).then_some(backend)
     }

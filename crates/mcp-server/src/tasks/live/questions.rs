@@ -13,7 +13,7 @@ const MAX_QUESTIONS: usize = 100;
 
 /// An open question.
 #[derive(Debug)]
-pub(super) struct Open {
+pub(super) struct AskedQuestion {
     key: String,
     question: Question,
     sender: oneshot::Sender<Answer>,
@@ -56,7 +56,7 @@ impl LiveTask {
         let mut names = question.key().map(str::to_owned).into_iter().chain(numbered);
         let key = names.find(|key| !state.keys.contains(key)).unwrap_or_default();
         state.keys.insert(key.clone());
-        state.open.push(Open { key: key.clone(), question, sender, delivery: Delivery::Unseen });
+        state.open.push(AskedQuestion { key: key.clone(), question, sender, delivery: Delivery::Unseen });
         self.touch(&mut state);
         drop(state);
         Ok(OpenQuestion { task: Arc::clone(self), key, answer })
