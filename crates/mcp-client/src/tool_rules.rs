@@ -101,22 +101,11 @@ fn name_of(tool: &Value) -> &str {
 
 /// Returns true if a name matches a pattern, in which `*` matches any characters.
 fn matches(pattern: &str, name: &str) -> bool {
-    let Some((start, rest)) = pattern.split_once('*') else {
-        return pattern == name;
-    };
-    let Some(mut name) = name.strip_prefix(start) else {
-        return false;
-    };
-    let Some((middle, end)) = rest.rsplit_once('*') else {
-        return name.ends_with(rest);
-    };
-    for part in middle.split('*') {
-        let Some(at) = name.find(part) else {
-            return false;
-        };
-        name = &name[at + part.len()..];
-    }
-    name.ends_with(end)
+    let Some((start, parts)) = pattern.split_once('*') else { return pattern == name };
+    let (middle, end) = parts.rsplit_once('*').unwrap_or(("", parts));
+    let rest = name.strip_prefix(start);
+    let rest = middle.split('*').fold(rest, |rest, part| rest?.split_once(part).map(|(_, after)| after));
+    rest.is_some_and(|rest| rest.ends_with(end))
 }
 
 #[cfg(test)]
