@@ -60,9 +60,11 @@ fn application_of(program: &str) -> String {
 
 /// Connects a command about runs, whose place is by default the file of the program.
 async fn client(connect: &Connect, matches: &ArgMatches) -> Result<Client, CommandError> {
-    Client::connect(connect).await.map_err(|error| match matches.contains_id("durable") {
-        true => failed(error),
-        false => CommandError::failed("database", format!("{error}; --durable FILE | URL names another place")),
+    Client::connect(connect).await.map_err(|error| match failed(error) {
+        CommandError::Other { exit, kind, message } if !matches.contains_id("durable") => {
+            CommandError::Other { exit, kind, message: format!("{message}; --durable FILE | URL names another place") }
+        }
+        error => error,
     })
 }
 
@@ -87,7 +89,11 @@ fn run_id(text: &str) -> Result<RunId, CommandError> {
 pub(crate) fn failed(error: DurableError) -> CommandError {
     let (exit, kind) = match error {
         DurableError::Rejected(error) => return CommandError::Tool(error),
-        DurableError::Database(_) => (Exit::Failed, "database"),
+        DurableError::Application(_) => (Exit::Usage, "usage"),
+        DurableError::Locked { .. } => (Exit::Failed, "locked"),
+        DurableError::Missing { .. } => (Exit::Failed, "missing"),
+        DurableError::Damaged { .. } => (Exit::Failed, "damaged"),
+        DurableError::Database { .. } => (Exit::Failed, "database"),
         DurableError::OtherInput { .. } => (Exit::Failed, "other_input"),
         DurableError::UnknownRun(_) => (Exit::Usage, "unknown_run"),
         DurableError::Cancelled(_) => (Exit::Failed, "cancelled"),

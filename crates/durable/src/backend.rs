@@ -97,7 +97,9 @@ fn response(tool: &Tool, result: &RunResult) -> BackendResponse {
 
 fn not_started(error: DurableError) -> ToolError {
     let kind = match &error {
-        DurableError::Database(_) => ErrorKind::Unavailable,
+        DurableError::Locked { .. } | DurableError::Missing { .. } | DurableError::Database { .. } => {
+            ErrorKind::Unavailable
+        }
         _ => ErrorKind::Failed,
     };
     ToolError::new(kind, error.to_string())

@@ -1,6 +1,8 @@
 //! Errors, and the ids of runs in them.
 
+use std::error::Error;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
@@ -30,8 +32,40 @@ pub enum DurableError {
     /// assert_eq!(error.to_string(), "not the id of a run: expected 1 to 128 letters, digits, and `-`, `_`, `.` or `:`");
     /// ```
     RunId,
+    /// The name of the application is invalid.
+    Application(String),
+    /// Another process has locked the file for longer than transactions take. The operation may be repeated.
+    #[non_exhaustive]
+    Locked {
+        /// The file.
+        path: PathBuf,
+        /// The error of SQLite.
+        source: Cause,
+    },
+    /// The file does not exist, has no tables yet, or was removed. A worker creates it when it starts.
+    #[non_exhaustive]
+    Missing {
+        /// The file.
+        path: PathBuf,
+        /// Which of them, and the remedy.
+        reason: &'static str,
+    },
+    /// What was recorded cannot be read: it is damaged, or that of another program or version.
+    #[non_exhaustive]
+    Damaged {
+        /// What is damaged, and the remedy.
+        message: String,
+        /// The error of SQLite or of the JSON, if there is one.
+        source: Option<Cause>,
+    },
     /// The file or the database cannot be reached, or rejects a statement.
-    Database(String),
+    #[non_exhaustive]
+    Database {
+        /// The failed operation, with its cause.
+        message: String,
+        /// The error of the operating system, of SQLite or of the database, if there is one.
+        source: Option<Cause>,
+    },
     /// The run exists with another chain. Contains the hashes of the recorded and the given one.
     OtherInput {
         /// The id of the run.
@@ -53,9 +87,20 @@ pub enum DurableError {
     NotWaiting(String),
 }
 
+type Cause = Box<dyn Error + Send + Sync>;
+
 impl DurableError {
-    pub(crate) fn engine<E: fmt::Display>(error: E) -> Self {
-        Self::Database(error.to_string())
+    pub(crate) fn engine(error: impl Into<Cause>) -> Self {
+        let source = error.into();
+        Self::Database { message: source.to_string(), source: Some(source) }
+    }
+
+    pub(crate) fn database(message: String, source: impl Into<Cause>) -> Self {
+        Self::Database { message, source: Some(source.into()) }
+    }
+
+    pub(crate) fn damaged(message: String, source: impl Into<Cause>) -> Self {
+        Self::Damaged { message, source: Some(source.into()) }
     }
 }
 
@@ -69,7 +114,15 @@ impl fmt::Display for DurableError {
             Self::RunId => {
                 f.write_str("not the id of a run: expected 1 to 128 letters, digits, and `-`, `_`, `.` or `:`")
             }
-            Self::Database(error) => write!(f, "the database of the runs failed: {error}"),
+            Self::Application(name) => write!(
+                f,
+                "`{name}` is not the name of an application: expected 3 to 256 lowercase letters, digits, hyphens and \
+                 underscores"
+            ),
+            Self::Locked { path, .. } => write!(f, "another process has locked {} for too long", path.display()),
+            Self::Missing { path, reason } => write!(f, "{} {reason}", path.display()),
+            Self::Damaged { message, .. } => f.write_str(message),
+            Self::Database { message, .. } => write!(f, "the database of the runs failed: {message}"),
             Self::OtherInput { run, recorded, given } => {
                 write!(
                     f,
@@ -85,7 +138,19 @@ impl fmt::Display for DurableError {
     }
 }
 
-impl std::error::Error for DurableError {}
+impl Error for DurableError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Locked { source, .. } => Some(&**source),
+            Self::Damaged { source, .. } | Self::Database { source, .. } => match source {
+                Some(source) => Some(&**source),
+                None => None,
+            },
+            Self::Rejected(error) => error.source(),
+            _ => None,
+        }
+    }
+}
 
 /// The id of a run: 1 to 128 letters, digits, and `-`, `_`, `.` or `:`.
 ///

@@ -35,10 +35,7 @@ impl Address {
         let is_valid = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte);
         match (3..=256).contains(&application.len()) && application.bytes().all(is_valid) {
             true => Ok(Self { path, application }),
-            false => Err(DurableError::Database(format!(
-                "`{application}` is not the name of an application: expected 3 to 256 lowercase letters, digits, hyphens and \
-                 underscores"
-            ))),
+            false => Err(DurableError::Application(application)),
         }
     }
 }

@@ -97,7 +97,7 @@ impl Buckets {
                 ..object_store::Config::default()
             };
             let created = jetstream.create_object_store(config).await;
-            created.map_err(|error| NatsError::Bucket { bucket, reason: error.to_string() })?;
+            created.map_err(|error| NatsError::bucket(bucket, error))?;
         }
         let bucket = self.subjects.claims();
         if jetstream.get_key_value(&bucket).await.is_ok() {
@@ -120,6 +120,6 @@ impl Buckets {
             ..stream::Config::default()
         };
         let created = jetstream.create_stream(config).await;
-        created.map(drop).map_err(|error| NatsError::Bucket { bucket, reason: error.to_string() })
+        created.map(drop).map_err(|error| NatsError::bucket(bucket, error))
     }
 }

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -47,7 +48,7 @@ impl Connect {
     /// Returns an error if the syntax of a URL is invalid.
     pub fn new(urls: &str) -> Result<Self, NatsError> {
         let servers: Result<Vec<ServerAddr>, _> = urls.split(',').map(|url| url.trim().parse()).collect();
-        let servers = servers.map_err(|error: std::io::Error| NatsError::Url(error.to_string()))?;
+        let servers = servers.map_err(NatsError::Url)?;
         // The client also connects to servers that a server announces, whose addresses have no scheme.
         let requires_tls = servers.iter().any(ServerAddr::tls_required);
         let options = ConnectOptions::new().require_tls(requires_tls);
@@ -125,7 +126,7 @@ impl Connect {
         let mut options = self.options.clone();
         if let Some(path) = &self.credentials_file {
             let file = options.credentials_file(path).await;
-            options = file.map_err(|error| NatsError::Connect(format!("{}: {error}", path.display())))?;
+            options = file.map_err(|source| NatsError::Credentials { path: path.clone(), source })?;
         }
         if !self.requires_tls && self.is_local() {
             // A server may announce others, which are elsewhere.
@@ -144,7 +145,7 @@ impl Connect {
                 let factor = 2_u32.saturating_pow(u32::try_from(n_attempts).unwrap_or(u32::MAX).saturating_sub(1));
                 first.saturating_mul(factor).min(longest).mul_f64(0.5 + fastrand::f64() / 2.0)
             });
-        options.connect(&self.servers[..]).await.map_err(|error| NatsError::Connect(error.to_string()))
+        options.connect(&self.servers[..]).await.map_err(|error| NatsError::Connect(error.into()))
     }
 }
 
@@ -207,11 +208,19 @@ pub enum NatsError {
     /// let error = Connect::new("https://example.org").unwrap_err();
     /// assert!(error.to_string().starts_with("not the URL of a NATS server: "));
     /// ```
-    Url(String),
+    Url(io::Error),
+    /// The file of the credentials cannot be read.
+    #[non_exhaustive]
+    Credentials {
+        /// The file.
+        path: PathBuf,
+        /// The error of the file.
+        source: io::Error,
+    },
     /// No connection to a server, or it rejects the credentials.
-    Connect(String),
+    Connect(Cause),
     /// The connection was closed.
-    Closed(String),
+    Closed(Cause),
     /// The definition of a tool exceeds the size of a message on the server.
     DefinitionTooLarge {
         /// The size of the definition in bytes.
@@ -220,17 +229,24 @@ pub enum NatsError {
         limit: usize,
     },
     /// The server did not create a bucket.
+    #[non_exhaustive]
     Bucket {
         /// The name of the bucket.
         bucket: String,
-        /// The reason, in the words of the server.
-        reason: String,
+        /// The error of the server.
+        source: Cause,
     },
 }
 
+type Cause = Box<dyn Error + Send + Sync>;
+
 impl NatsError {
-    pub(crate) fn closed(error: impl fmt::Display) -> Self {
-        Self::Closed(error.to_string())
+    pub(crate) fn closed(error: impl Into<Cause>) -> Self {
+        Self::Closed(error.into())
+    }
+
+    pub(crate) fn bucket(bucket: String, error: impl Into<Cause>) -> Self {
+        Self::Bucket { bucket, source: error.into() }
     }
 }
 
@@ -238,9 +254,12 @@ impl fmt::Display for NatsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Url(reason) => write!(f, "not the URL of a NATS server: {reason}"),
+            Self::Credentials { path, source } => {
+                write!(f, "cannot connect to NATS: {}: {source}", path.display())
+            }
             Self::Connect(reason) => write!(f, "cannot connect to NATS: {reason}"),
             Self::Closed(reason) => write!(f, "the connection to NATS is closed: {reason}"),
-            Self::Bucket { bucket, reason } => write!(f, "the bucket `{bucket}` was not created: {reason}"),
+            Self::Bucket { bucket, source } => write!(f, "the bucket `{bucket}` was not created: {source}"),
             Self::DefinitionTooLarge { n_bytes, limit } => {
                 write!(f, "the definition of a tool has {n_bytes} bytes, and the NATS server accepts at most {limit}")
             }
@@ -248,7 +267,15 @@ impl fmt::Display for NatsError {
     }
 }
 
-impl Error for NatsError {}
+impl Error for NatsError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Url(source) | Self::Credentials { source, .. } => Some(source),
+            Self::Connect(source) | Self::Closed(source) | Self::Bucket { source, .. } => Some(&**source),
+            Self::DefinitionTooLarge { .. } => None,
+        }
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -267,5 +294,19 @@ mod tests {
             assert_eq!(Connect::new(urls).unwrap().is_confidential(), is_confidential, "{urls}");
         }
         assert!(Connect::new("nats://example.org").unwrap().require_tls().is_confidential());
+    }
+
+    #[tokio::test]
+    async fn an_absent_file_of_credentials_differs_from_a_server_that_cannot_be_reached() {
+        // Nothing listens at this port.
+        let connect = Connect::new("nats://127.0.0.1:1").unwrap();
+        let client = async |connect: &Connect| connect.client("test", Sender::new(1)).await.unwrap_err();
+        let error = client(&connect.clone().credentials_file("/absent/worker.creds")).await;
+        let NatsError::Credentials { path, source } = &error else { panic!("{error}") };
+        assert!(path.ends_with("absent/worker.creds") && source.to_string().contains("No such file"), "{error}");
+        assert!(error.source().is_some_and(|source| source.is::<io::Error>()), "{error:?}");
+        let error = client(&connect).await;
+        let source = error.source().and_then(|source| source.downcast_ref::<async_nats::ConnectError>());
+        assert!(matches!(error, NatsError::Connect(_)) && source.is_some(), "{error:?}");
     }
 }

@@ -1,5 +1,6 @@
 //! The error of values that are not valid.
 
+use std::error::Error;
 use std::fmt;
 
 /// The least number of bytes of a secret for HS256 (RFC 7518, 3.2).
@@ -15,7 +16,7 @@ pub(crate) const MIN_SECRET: usize = 32;
 /// let error = "Calculator.Add@1.0".parse::<OtcId>().unwrap_err();
 /// assert_eq!(error.to_string(), "not a tool id: the version must be one number or three, such as `@1.0.0`");
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum OtcError {
     /// The text is not an [`OtcId`](crate::OtcId), for the reason that is given.
@@ -73,7 +74,7 @@ assert!(error.to_string().starts_with("the PEM text has no certificate"));
 ```
 "#
     )]
-    Certificate(String),
+    Certificate(Box<dyn Error + Send + Sync>),
     /// The secret is too short for HS256.
     #[cfg_attr(
         feature = "http",
@@ -111,7 +112,7 @@ impl fmt::Display for OtcError {
                 write!(f, ": {}", reasons.escape_debug())
             }
             Self::Url(reason) => write!(f, "not a server URL: {reason}"),
-            Self::Certificate(reason) => f.write_str(reason),
+            Self::Certificate(error) => error.fmt(f),
             Self::WeakSecret { n_bytes } => write!(
                 f,
                 "the secret has {n_bytes} bytes, but HS256 requires at least {MIN_SECRET}; create one with `openssl rand \
@@ -121,4 +122,11 @@ impl fmt::Display for OtcError {
     }
 }
 
-impl std::error::Error for OtcError {}
+impl Error for OtcError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Certificate(error) => Some(&**error),
+            _ => None,
+        }
+    }
+}

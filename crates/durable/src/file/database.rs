@@ -69,7 +69,7 @@ impl Database {
             transaction.commit()?;
             Ok(value)
         });
-        done.await?.map_err(|error: rusqlite::Error| failed(&self.path, &error))
+        done.await?.map_err(|error: rusqlite::Error| failed(&self.path, error))
     }
 
     /// Runs work that blocks on the thread of the connection.
@@ -90,7 +90,8 @@ impl Database {
 }
 
 fn ended(path: &Path) -> DurableError {
-    DurableError::Database(format!("the thread of {} has ended", path.display()))
+    let message = format!("the thread of {} has ended", path.display());
+    DurableError::Database { message, source: None }
 }
 
 /// Marks a file of this crate: `tkrn`.
@@ -132,20 +133,20 @@ pub(super) fn open(path: &Path, is_worker: bool) -> Result<Connection, DurableEr
         match (path.exists(), is_worker) {
             (true, _) => {}
             (false, true) => create(path)?,
-            (false, false) => return Err(missing(path, "does not exist")),
+            (false, false) => return Err(missing(path, "does not exist: a worker creates it when it starts")),
         }
         // With neither the flag that creates the file nor names with the syntax of URIs.
         Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
     };
-    let mut connection = connection.map_err(|error| failed(path, &error))?;
+    let mut connection = connection.map_err(|error| failed(path, error))?;
     let begun = Instant::now();
     loop {
         match prepare(&mut connection, is_worker) {
             Ok(State::Ready) => return Ok(connection),
-            Ok(State::Empty) => return Err(missing(path, "has no tables yet")),
+            Ok(State::Empty) => return Err(missing(path, "has no tables yet: a worker creates them when it starts")),
             Ok(State::Foreign) => {
                 let message = format!("{} is the SQLite database of another program", path.display());
-                return Err(DurableError::Database(message));
+                return Err(DurableError::Damaged { message, source: None });
             }
             Ok(State::Other(version)) => {
                 let message = format!(
@@ -153,19 +154,19 @@ pub(super) fn open(path: &Path, is_worker: bool) -> Result<Connection, DurableEr
                      has written them, or another file",
                     path.display()
                 );
-                return Err(DurableError::Database(message));
+                return Err(DurableError::Damaged { message, source: None });
             }
             // The change to another journal does not wait for others, of which several may start together.
             Err(error) if is_busy(&error) && begun.elapsed() < BUSY_TIMEOUT => {
                 std::thread::sleep(Duration::from_millis(20));
             }
-            Err(error) => return Err(failed(path, &error)),
+            Err(error) => return Err(failed(path, error)),
         }
     }
 }
 
-fn missing(path: &Path, why: &str) -> DurableError {
-    DurableError::Database(format!("{} {why}: a worker creates it when it starts", path.display()))
+pub(super) fn missing(path: &Path, reason: &'static str) -> DurableError {
+    DurableError::Missing { path: path.to_owned(), reason }
 }
 
 /// Creates an empty file that only its owner can read and write. SQLite gives its other files the same permissions.
@@ -181,7 +182,7 @@ fn create(path: &Path) -> Result<(), DurableError> {
     match options.open(path) {
         // Another process may create it at the same time.
         Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
-            Err(DurableError::Database(format!("cannot create {}: {error}", path.display())))
+            Err(DurableError::database(format!("cannot create {}: {error}", path.display()), error))
         }
         _ => Ok(()),
     }
@@ -242,17 +243,20 @@ fn is_busy(error: &rusqlite::Error) -> bool {
 }
 
 /// Returns the error of an operation, with its cause and its cure.
-pub(super) fn failed(path: &Path, error: &rusqlite::Error) -> DurableError {
+pub(super) fn failed(path: &Path, error: rusqlite::Error) -> DurableError {
     let file = path.display();
-    DurableError::Database(match error.sqlite_error_code() {
-        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => format!(
-            "{file} is damaged, or not a SQLite database ({error}): restore a copy of it, or move it away together with \
-             {file}-wal and {file}-shm"
-        ),
-        Some(ErrorCode::DiskFull) => format!("the disk of {file} is full"),
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            format!("another process has locked {file} for more than {} seconds", BUSY_TIMEOUT.as_secs())
+    let message = match error.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
+            let message = format!(
+                "{file} is damaged, or not a SQLite database ({error}): restore a copy of it, or move it away together with \
+                 {file}-wal and {file}-shm"
+            );
+            return DurableError::damaged(message, error);
         }
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            return DurableError::Locked { path: path.to_owned(), source: error.into() };
+        }
+        Some(ErrorCode::DiskFull) => format!("the disk of {file} is full"),
         Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
             format!("cannot write {file} ({error}): this user needs write access to the file and to its folder")
         }
@@ -260,7 +264,8 @@ pub(super) fn failed(path: &Path, error: &rusqlite::Error) -> DurableError {
             format!("cannot read or write {file} ({error}): its disk may be full or damaged")
         }
         _ => format!("{file}: {error}"),
-    })
+    };
+    DurableError::database(message, error)
 }
 
 /// Returns an error if the file is on a network file system, where locks and shared memory may not work.
@@ -269,7 +274,7 @@ fn check_local(path: &Path) -> Result<(), DurableError> {
     {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let system = rustix::fs::statfs(folder)
-            .map_err(|error| DurableError::Database(format!("the folder of {}: {error}", path.display())))?;
+            .map_err(|error| DurableError::database(format!("the folder of {}: {error}", path.display()), error))?;
         // The type of the field differs by platform; magic numbers have 32 bits.
         if let Some((_, name)) = NETWORK.iter().find(|(magic, _)| *magic == system.f_type as u32) {
             let message = format!(
@@ -277,7 +282,7 @@ fn check_local(path: &Path) -> Result<(), DurableError> {
                  postgres://…",
                 path.display()
             );
-            return Err(DurableError::Database(message));
+            return Err(DurableError::Database { message, source: None });
         }
     }
     #[cfg(not(target_os = "linux"))]

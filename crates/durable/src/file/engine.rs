@@ -275,7 +275,7 @@ impl Owned {
     fn parse<T: DeserializeOwned>(&self, number: i32, json: &str) -> Result<T, Stop> {
         serde_json::from_str(json).map_err(|error| {
             let message = format!("entry {number} of the run `{}` is damaged: {error}", self.run);
-            Stop::Damaged(DurableError::Database(message))
+            Stop::Damaged(DurableError::damaged(message, error))
         })
     }
 }

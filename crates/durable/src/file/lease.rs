@@ -68,11 +68,12 @@ impl Lease {
         let (presence, worker, database) = (Arc::clone(&self.presence), self.worker.clone(), self.database.clone());
         let renewed = self.database.with(move |connection| {
             if !database.path().exists() {
-                let message =
-                    format!("{} was removed: stop this worker, since its runs are lost", database.path().display());
-                return Err(DurableError::Database(message));
+                return Err(database::missing(
+                    database.path(),
+                    "was removed: stop this worker, since its runs are lost",
+                ));
             }
-            let failed = |error: rusqlite::Error| database::failed(database.path(), &error);
+            let failed = |error: rusqlite::Error| database::failed(database.path(), error);
             let count = "SELECT count(*) FROM workers WHERE id = ?1";
             let n_known: i64 = connection.query_row(count, [&worker.id], |row| row.get(0)).map_err(failed)?;
             let mut presence = presence.lock().unwrap_or_else(PoisonError::into_inner);
@@ -80,8 +81,11 @@ impl Lease {
             if !is_present {
                 *presence = None;
                 let held = Presence::hold(database.path(), &worker.id);
-                let message = |error| format!("cannot lock a file in {}-workers: {error}", database.path().display());
-                *presence = Some(held.map_err(|error| DurableError::Database(message(error)))?);
+                let unlocked = |error| {
+                    let message = format!("cannot lock a file in {}-workers: {error}", database.path().display());
+                    DurableError::database(message, error)
+                };
+                *presence = Some(held.map_err(unlocked)?);
             }
             if n_known == 0 {
                 let insert =
@@ -100,7 +104,7 @@ impl Lease {
     async fn recover(&self, signs: &mut Signs, after: Duration) -> Result<(), DurableError> {
         let (database, own) = (self.database.clone(), self.worker.id.clone());
         let seen = self.database.with(move |connection| {
-            let ids = workers(connection, &own).map_err(|error| database::failed(database.path(), &error))?;
+            let ids = workers(connection, &own).map_err(|error| database::failed(database.path(), error))?;
             let look = |id: String| {
                 let sign = sign_of(database.path(), &id);
                 sign.map(|sign| (id, sign)).map_err(DurableError::engine)

@@ -72,8 +72,9 @@ impl store::Runs for Runs {
                 });
                 let (phase, outcome) = read.await?.ok_or_else(|| DurableError::UnknownRun(id.clone()))?;
                 let json = outcome.as_deref().unwrap_or_default();
-                let damaged =
-                    |error| DurableError::Database(format!("the outcome of the run `{id}` is damaged: {error}"));
+                let damaged = |error: serde_json::Error| {
+                    DurableError::damaged(format!("the outcome of the run `{id}` is damaged: {error}"), error)
+                };
                 match phase {
                     Phase::Finished => return serde_json::from_str(json).map_err(damaged),
                     Phase::Rejected => {

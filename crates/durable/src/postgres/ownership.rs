@@ -35,9 +35,10 @@ pub(super) async fn enforce(session: &mut PgConnection) -> Result<(), DurableErr
     }
     let created = sqlx::raw_sql(CREATE).execute(session).await;
     created.map(drop).map_err(|error| {
-        DurableError::Database(format!(
+        let message = format!(
             "cannot create the trigger that keeps the worker of a run: {error}; start a worker once as the owner of the table \
              dbos.workflow_status"
-        ))
+        );
+        DurableError::database(message, error)
     })
 }

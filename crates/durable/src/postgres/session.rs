@@ -138,7 +138,7 @@ fn has_code(error: &sqlx::Error, code: &str) -> bool {
 
 async fn open(max_connections: u32, url: &str) -> Result<PgPool, DurableError> {
     let pool = PgPoolOptions::new().max_connections(max_connections).connect(url).await;
-    pool.map_err(|error| DurableError::Database(error.to_string()))
+    pool.map_err(DurableError::engine)
 }
 
 /// Takes the lock of a name until the session ends, and waits for it.

@@ -69,7 +69,7 @@ impl Endpoint {
 
     pub(super) fn trusting(self, pem: &str) -> Result<Self, OtcError> {
         let connections = self.connections.clone().trust(pem);
-        let connections = connections.map_err(|error| OtcError::Certificate(error.to_string()))?;
+        let connections = connections.map_err(|error| OtcError::Certificate(error.into()))?;
         Ok(Self { connections, ..self })
     }
 

@@ -1,5 +1,6 @@
 //! Files that cannot be written, that are damaged, or that have other tables.
 
+use std::error::Error;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
@@ -51,7 +52,7 @@ async fn only_the_owner_can_read_the_files() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn tables_of_other_versions_and_other_programs_are_named() {
     let place = Place::file();
-    assert!(fails(&place, &[], "runs=1").contains("runs.db does not exist: a worker creates it when it starts"));
+    assert!(fails(&place, &[], "runs=1").contains("does not exist: a worker creates it when it starts"));
     drop(written(&place).await);
     for (sql, expected) in [
         ("PRAGMA user_version = 2", "have version 2, and this program knows version 1"),
@@ -86,6 +87,20 @@ async fn a_damaged_file_is_named_with_the_cure() {
             assert!(errors.contains("restore a copy of it, or move it away"), "{errors}");
         }
     }
+}
+
+#[tokio::test]
+async fn a_client_distinguishes_a_missing_file_from_a_damaged_one() {
+    let place = Place::file();
+    let connect = Connect::file(place.path());
+    let error = Client::connect(&connect).await.err().unwrap();
+    assert!(matches!(&error, DurableError::Missing { path, .. } if *path == place.path()), "{error:?}");
+    fs::write(place.path(), "not a database".repeat(100)).unwrap();
+    let error = Client::connect(&connect).await.err().unwrap();
+    assert!(matches!(error, DurableError::Damaged { .. }), "{error:?}");
+    assert!(error.source().is_some_and(|source| source.is::<rusqlite::Error>()), "{error:?}");
+    let error = Client::connect(&connect.application("My App")).await.err().unwrap();
+    assert!(matches!(&error, DurableError::Application(name) if name == "My App"), "{error:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -187,8 +202,11 @@ async fn a_file_that_another_process_locks_is_an_error_within_seconds() {
     let other = rusqlite::Connection::open(place.path()).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let begun = Instant::now();
-    let error = client.start(&adding("diary:once", 1, 1), id("new")).await.unwrap_err().to_string();
-    assert!(error.contains("another process has locked ") && begun.elapsed() < Duration::from_secs(8), "{error}");
+    let error = client.start(&adding("diary:once", 1, 1), id("new")).await.unwrap_err();
+    assert!(matches!(error, DurableError::Locked { .. }) && begun.elapsed() < Duration::from_secs(8), "{error:?}");
+    assert!(error.to_string().starts_with("another process has locked "), "{error}");
+    let source = error.source().and_then(|source| source.downcast_ref::<rusqlite::Error>()).unwrap();
+    assert_eq!(source.sqlite_error_code(), Some(rusqlite::ErrorCode::DatabaseBusy));
     other.execute_batch("ROLLBACK").unwrap();
     client.start(&adding("diary:once", 1, 1), id("new")).await.unwrap();
 }
