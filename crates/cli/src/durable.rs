@@ -40,7 +40,10 @@ pub(crate) fn connect(matches: &ArgMatches, program: &str) -> Result<Option<Conn
 /// Returns the place of the runs: by default, a file of the program.
 fn place(matches: &ArgMatches, program: &str) -> Result<Connect, CommandError> {
     let connect = match matches.get_one::<String>("durable") {
-        Some(place) => Connect::new(place).map_err(|error| CommandError::usage(format!("--durable: {error}")))?,
+        Some(place) => Connect::new(place).map_err(|error| match error {
+            DurableError::NoPostgres => CommandError::missing_feature("postgres"),
+            error => CommandError::usage(format!("--durable: {error}")),
+        })?,
         None => Connect::file(default_file(program)?),
     };
     let application = matches.get_one::<String>("application");

@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::error::DurableError;
+use crate::file;
+#[cfg(feature = "postgres")]
+use crate::postgres;
 use crate::store::Runs;
-use crate::{file, postgres};
 
 /// The place that records the runs: a file for workers and clients on one machine, or a Postgres database.
 ///
@@ -24,17 +26,20 @@ use crate::{file, postgres};
 pub struct Connect {
     target: Target,
     application: String,
+    #[cfg(feature = "postgres")]
     max_connections: u32,
 }
 
 #[derive(Clone)]
 enum Target {
+    #[cfg(feature = "postgres")]
     Postgres(String),
     File(PathBuf),
 }
 
 /// The address of the runs of an application.
 pub(crate) enum Address {
+    #[cfg(feature = "postgres")]
     Postgres(postgres::Address),
     File(file::Address),
 }
@@ -43,19 +48,20 @@ pub(crate) enum Address {
 const APPLICATION: &str = "toolkit";
 
 /// The number of connections of a worker for its runs. It needs three more.
+#[cfg(feature = "postgres")]
 const MAX_CONNECTIONS: u32 = 10;
 
 impl Connect {
     /// Creates the address from `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, from the path of a file that ends in `.db`,
     /// `.sqlite` or `.sqlite3`, or from any path after `sqlite:`. Workers create the file, or the database, with its tables if
-    /// they do not exist.
+    /// they do not exist. A URL needs the feature `postgres`.
     ///
     /// # Errors
     ///
-    /// Returns an error if the text is neither.
+    /// Returns an error if the text is neither, or a URL without that feature.
     pub fn new(place: &str) -> Result<Self, DurableError> {
-        if postgres::is_url(place) {
-            return Ok(Self::at(Target::Postgres(place.to_owned())));
+        if place.starts_with("postgres://") || place.starts_with("postgresql://") {
+            return Self::database(place);
         }
         match (place.strip_prefix("sqlite:"), Path::new(place).extension().and_then(|end| end.to_str())) {
             (Some(path), _) if !path.is_empty() => Ok(Self::file(path)),
@@ -73,8 +79,26 @@ impl Connect {
         Self::at(Target::File(path.into()))
     }
 
+    #[cfg(feature = "postgres")]
+    fn database(url: &str) -> Result<Self, DurableError> {
+        match postgres::is_valid(url) {
+            true => Ok(Self::at(Target::Postgres(url.to_owned()))),
+            false => Err(DurableError::Url),
+        }
+    }
+
+    #[cfg(not(feature = "postgres"))]
+    fn database(_: &str) -> Result<Self, DurableError> {
+        Err(DurableError::NoPostgres)
+    }
+
     fn at(target: Target) -> Self {
-        Self { target, application: APPLICATION.to_owned(), max_connections: MAX_CONNECTIONS }
+        Self {
+            target,
+            application: APPLICATION.to_owned(),
+            #[cfg(feature = "postgres")]
+            max_connections: MAX_CONNECTIONS,
+        }
     }
 
     /// Sets the name of the application, which separates the runs of several programs in one place: 3 to 256 lowercase
@@ -85,6 +109,7 @@ impl Connect {
     }
 
     /// Sets the maximum number of connections to Postgres that the runs of a worker share. A file has one. Default: 10.
+    #[cfg(feature = "postgres")]
     #[must_use]
     pub fn max_connections(self, n: u32) -> Self {
         Self { max_connections: n, ..self }
@@ -99,16 +124,21 @@ impl Connect {
     /// Opens the runs for a client.
     pub(crate) async fn runs(&self) -> Result<Arc<dyn Runs>, DurableError> {
         Ok(match self.address()? {
+            #[cfg(feature = "postgres")]
             Address::Postgres(address) => Arc::new(postgres::Runs::open(&address).await?),
             Address::File(address) => Arc::new(file::Runs::open(&address).await?),
         })
     }
 
     pub(crate) fn address(&self) -> Result<Address, DurableError> {
-        let Self { target, application, max_connections } = self.clone();
-        Ok(match target {
-            Target::Postgres(url) => Address::Postgres(postgres::Address { url, application, max_connections }),
-            Target::File(path) => Address::File(file::Address::new(path, application)?),
+        let application = self.application.clone();
+        Ok(match &self.target {
+            #[cfg(feature = "postgres")]
+            Target::Postgres(url) => {
+                let Self { max_connections, .. } = *self;
+                Address::Postgres(postgres::Address { url: url.clone(), application, max_connections })
+            }
+            Target::File(path) => Address::File(file::Address::new(path.clone(), application)?),
         })
     }
 }

@@ -23,6 +23,8 @@ use toolkit::ToolError;
 pub enum DurableError {
     /// The text is neither the URL of a Postgres database nor the path of a file.
     Url,
+    /// The URL is that of a Postgres database, and this program was built without the feature `postgres`.
+    NoPostgres,
     /// The text is not the id of a run.
     ///
     /// ```
@@ -110,6 +112,9 @@ impl fmt::Display for DurableError {
             Self::Url => f.write_str(
                 "not a place for runs: expected a file that ends in .db, such as runs.db, any file after `sqlite:`, or \
                  postgres://USER@HOST:PORT/DATABASE",
+            ),
+            Self::NoPostgres => f.write_str(
+                "this program was built without Postgres: enable the feature `postgres` of toolkit-durable or toolkit-cli",
             ),
             Self::RunId => {
                 f.write_str("not the id of a run: expected 1 to 128 letters, digits, and `-`, `_`, `.` or `:`")

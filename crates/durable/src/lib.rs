@@ -2,8 +2,8 @@
 //!
 //! A [`Worker`] runs the steps of [chains](toolkit_backends::chain::Chain), and a [`Client`] in any process starts runs, waits
 //! for them and decides about their steps. What a run has done is recorded in a SQLite file, for processes on one machine, or
-//! in Postgres by [DBOS](https://docs.dbos.dev), a library; there is no other server. Another worker continues a run whose
-//! worker has died.
+//! with the feature `postgres` in a database by [DBOS](https://docs.dbos.dev), a library; there is no other server. Another
+//! worker continues a run whose worker has died.
 //!
 //! ```no_run,standalone_crate
 //! use toolkit::{Catalog, Dispatcher, tool};
@@ -64,6 +64,7 @@ mod client;
 mod connect;
 mod error;
 mod file;
+#[cfg(feature = "postgres")]
 mod postgres;
 mod record;
 mod store;

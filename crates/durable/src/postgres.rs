@@ -26,7 +26,7 @@ use crate::record::{Attempt, Decision, Entry, Input, MAX_ATTEMPTS, Place, QUEUE,
 use crate::store::{self, Ended, POLL, StepEntries};
 
 pub(crate) use self::runs::Runs;
-pub(crate) use self::session::{Address, is_url};
+pub(crate) use self::session::{Address, is_valid};
 
 /// The engine of a worker: DBOS, with a lease of its own.
 pub(crate) struct Engine {

@@ -24,8 +24,10 @@ use toolkit_runtime::ShutdownSignals;
 use self::shared::{ContextOf, Settings, Shared};
 use crate::connect::{Address, Connect};
 use crate::error::{DurableError, RunId};
+use crate::file;
+#[cfg(feature = "postgres")]
+use crate::postgres;
 use crate::store::{Engine, QueueStatus};
-use crate::{file, postgres};
 
 /// A process that runs the steps of durable runs.
 ///
@@ -43,7 +45,7 @@ use crate::{file, postgres};
 ///
 /// # Postgres
 ///
-/// The engine keeps its tables in the schema `dbos` of the database, and creates both if they do not exist, with a trigger that
+/// With the feature `postgres`. The engine keeps its tables in the schema `dbos` of the database, and creates both if they do not exist, with a trigger that
 /// keeps the worker of a started run. A worker needs the privileges for that, or an owner of the tables has started one of the
 /// same release before. It needs 14 connections:
 /// [`Connect::max_connections`], and four for itself. Workers with the same role end the sessions of one that is silent; others
@@ -161,6 +163,7 @@ impl Worker {
         let version = version(self.dispatcher.catalog());
         let executor = format!("{version}/{}", uuid::Uuid::new_v4().simple());
         match self.connect.address()? {
+            #[cfg(feature = "postgres")]
             Address::Postgres(address) => {
                 let engine = postgres::Engine::open(&address, &executor, &version).await?;
                 self.run_with(engine, &executor, shutdown).await

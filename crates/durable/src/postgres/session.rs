@@ -28,10 +28,9 @@ const MIGRATION_ATTEMPTS: u32 = 5;
 /// The time that a worker waits for another one that creates the tables, which takes seconds.
 const MIGRATION_WAIT: Duration = Duration::from_secs(60);
 
-/// Returns true for the URL of a Postgres database.
-pub(crate) fn is_url(text: &str) -> bool {
-    let is_postgres = text.starts_with("postgres://") || text.starts_with("postgresql://");
-    is_postgres && text.parse::<PgConnectOptions>().is_ok()
+/// Returns true for a valid URL of a Postgres database.
+pub(crate) fn is_valid(url: &str) -> bool {
+    url.parse::<PgConnectOptions>().is_ok()
 }
 
 impl Address {
