@@ -34,7 +34,7 @@ pub(crate) fn uninstall(matches: &ArgMatches, program: &Program) -> Result<Exit,
 }
 
 /// The configuration that changes, and the name of the entry.
-struct Target {
+struct ChangedConfig {
     client: Client,
     scope: Scope,
     name: String,
@@ -103,7 +103,7 @@ fn shared() -> [Arg; 6] {
 }
 
 /// Reads the client, the scope and the name.
-fn target(matches: &ArgMatches, program: &Program) -> Result<Target, CommandError> {
+fn target(matches: &ArgMatches, program: &Program) -> Result<ChangedConfig, CommandError> {
     let client = *matches.get_one::<Client>("client").expect("clap requires it");
     let scope = *matches.get_one::<Scope>("scope").expect("it has a default");
     let name = matches.get_one::<String>("name").unwrap_or(&program.name);
@@ -115,10 +115,10 @@ fn target(matches: &ArgMatches, program: &Program) -> Result<Target, CommandErro
     }
     let places =
         Places { variable: &|name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from) };
-    Ok(Target { client, scope, name: name.clone(), places })
+    Ok(ChangedConfig { client, scope, name: name.clone(), places })
 }
 
-impl Target {
+impl ChangedConfig {
     /// Returns the configuration files; none if the client's own command changes them.
     fn files(&self) -> Result<Vec<PathBuf>, CommandError> {
         self.client.files(self.scope, Os::CURRENT, &self.places).map_err(CommandError::usage)

@@ -58,7 +58,7 @@ fn write_start(out: &mut impl Write, tool: &Tool, columns: usize) -> io::Result<
 
     heading(out, "Arguments")?;
     match Shape::new(tool.input().as_value()).kind() {
-        Kind::Object(properties) => write_table(out, Side::Arguments, &properties, columns),
+        Kind::Object(properties) => write_table(out, PropertiesOf::Arguments, &properties, columns),
         Kind::Map(None) => writeln!(out, "  none"),
         kind => writeln!(out, "  {}", printable(&describe_kind(&kind))),
     }
@@ -149,11 +149,11 @@ fn write_result(out: &mut impl Write, schema: &Value, columns: usize) -> io::Res
     let limits = if limits.is_empty() { String::new() } else { format!(" ({})", limits.join("; ")) };
     let words = format!("{}{or_null}{limits}", describe_kind(&kind));
     match &kind {
-        Kind::Object(properties) => return write_table(out, Side::Result, properties, columns),
+        Kind::Object(properties) => return write_table(out, PropertiesOf::Result, properties, columns),
         Kind::List(items) => {
             writeln!(out, "  {}", printable(&words))?;
             if let Kind::Object(properties) = items.kind() {
-                write_table(out, Side::Result, &properties, columns)?;
+                write_table(out, PropertiesOf::Result, &properties, columns)?;
             }
         }
         _ => writeln!(out, "  {}", printable(&words))?,
@@ -169,7 +169,7 @@ const MIN_TEXT_COLUMNS: usize = 24;
 
 /// The origin of the properties, which determines the column "required".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Side {
+pub(crate) enum PropertiesOf {
     /// Arguments of the tool: required ones are marked.
     Arguments,
     /// The result of the tool: optional ones are marked.
@@ -186,7 +186,7 @@ struct Row {
 /// Writes a table of `properties`, wrapped to `columns` if possible.
 pub(crate) fn write_table(
     out: &mut impl Write,
-    side: Side,
+    side: PropertiesOf,
     properties: &[Property<'_>],
     columns: usize,
 ) -> io::Result<()> {
@@ -232,7 +232,7 @@ pub(crate) fn write_table(
 }
 
 /// Adds the rows of `properties`; `within` are the enclosing objects.
-fn add_rows<'s>(properties: &[Property<'s>], side: Side, within: &mut Vec<Shape<'s>>, rows: &mut Vec<Row>) {
+fn add_rows<'s>(properties: &[Property<'s>], side: PropertiesOf, within: &mut Vec<Shape<'s>>, rows: &mut Vec<Row>) {
     for property in properties {
         let kind = property.kind();
         rows.push(row(property, &kind, side, within.len()));
@@ -254,11 +254,11 @@ fn add_rows<'s>(properties: &[Property<'s>], side: Side, within: &mut Vec<Shape<
     }
 }
 
-fn row(property: &Property<'_>, kind: &Kind<'_>, side: Side, depth: usize) -> Row {
+fn row(property: &Property<'_>, kind: &Kind<'_>, side: PropertiesOf, depth: usize) -> Row {
     let need = match (side, property.default()) {
-        (Side::Arguments, Some(default)) => format!("default {default}"),
-        (Side::Arguments, None) if property.required => "required".to_owned(),
-        (Side::Result, _) if property.required => String::new(),
+        (PropertiesOf::Arguments, Some(default)) => format!("default {default}"),
+        (PropertiesOf::Arguments, None) if property.required => "required".to_owned(),
+        (PropertiesOf::Result, _) if property.required => String::new(),
         _ => "optional".to_owned(),
     };
     let mut text = String::new();

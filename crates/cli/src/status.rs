@@ -191,12 +191,12 @@ struct Backend {
     left_out: u64,
     #[serde(default)]
     left_out_reasons: Vec<String>,
-    calls: Calls,
+    calls: CallCounts,
 }
 
 /// The counts of calls.
 #[derive(Debug, Deserialize)]
-struct Calls {
+struct CallCounts {
     running: u64,
     ended: u64,
     errors: BTreeMap<String, u64>,
@@ -219,7 +219,7 @@ impl Backend {
     }
 }
 
-impl Calls {
+impl CallCounts {
     fn n_errors(&self) -> u64 {
         self.errors.values().fold(0, |sum, n| sum.saturating_add(*n))
     }

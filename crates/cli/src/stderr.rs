@@ -29,7 +29,7 @@ const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 /// The number of lines that were dropped.
 pub(crate) static N_DROPPED: AtomicU64 = AtomicU64::new(0);
 
-static QUEUE: Queue = Queue { state: Mutex::new(State::new()), changed: Condvar::new() };
+static QUEUE: Queue = Queue { state: Mutex::new(QueueState::new()), changed: Condvar::new() };
 
 /// Starts the thread that writes to stderr. On Unix, everything that this process and its children write to a pipe or a
 /// socket passes through it, also output of tools and messages of panics; elsewhere, only a [`Log`] and messages do. With
@@ -117,11 +117,11 @@ fn flush() {
 
 /// The text between its writers and the thread that writes it.
 struct Queue {
-    state: Mutex<State>,
+    state: Mutex<QueueState>,
     changed: Condvar,
 }
 
-struct State {
+struct QueueState {
     text: Vec<u8>,
     /// The number of lines that were dropped after `text`.
     n_dropped: u64,
@@ -130,7 +130,7 @@ struct State {
     is_ending: bool,
 }
 
-impl State {
+impl QueueState {
     const fn new() -> Self {
         Self { text: Vec::new(), n_dropped: 0, is_writing: false, is_ending: false }
     }
@@ -180,7 +180,7 @@ impl Queue {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, QueueState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -7,11 +7,11 @@ use std::time::{Instant, SystemTime};
 use tokio::sync::watch;
 use toolkit::{Context, Dispatcher};
 
-use super::drive::{End, Pauses, Run, Total, Trace, is_nested};
+use super::drive::{End, Pauses, ProgramRun, Total, Trace, is_nested};
 use super::engine::Done;
 use super::execution::Execution;
 use super::gateway::Gateway;
-use super::journal::{Entry, Journal};
+use super::journal::{Journal, JournalEntry};
 use super::limits::Limits;
 use super::program::Program;
 use super::sandbox::{Enforced, Guarantee, Sandbox, SandboxInfo};
@@ -151,7 +151,7 @@ impl CodeMode {
     }
 
     /// Creates a run of a program, with the answers of an earlier one.
-    pub(crate) fn job(&self, program: Program, replayed: Vec<Entry>) -> Job {
+    pub(crate) fn job(&self, program: Program, replayed: Vec<JournalEntry>) -> Job {
         Job { program, replayed, trace: Arc::new(Trace::new(self.total.clone())) }
     }
 
@@ -175,7 +175,7 @@ impl CodeMode {
         let mut session = self.sandbox.open(&limits).await.map_err(CodeError::Unavailable)?;
         let enforced = enforced(session.enforced());
         let pauses = Pauses::new();
-        let run = Run { gateway: &gateway, context, limits: &limits, start, pauses: &pauses, is_resumable };
+        let run = ProgramRun { gateway: &gateway, context, limits: &limits, start, pauses: &pauses, is_resumable };
         let end = run.drive(&mut *session, &program, replayed, &trace).await;
         drop(session);
         let mut traced = trace.take();
@@ -209,7 +209,7 @@ pub enum Outcome {
 /// A program that runs, from its start or with the answers of an earlier run.
 pub(crate) struct Job {
     pub(crate) program: Program,
-    pub(crate) replayed: Vec<Entry>,
+    pub(crate) replayed: Vec<JournalEntry>,
     pub(crate) trace: Arc<Trace>,
 }
 

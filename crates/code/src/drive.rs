@@ -24,7 +24,7 @@ pub(crate) use self::trace::{Total, Trace};
 use super::engine::{Call, Done, State, Step};
 use super::failure::{Failure, FailureKind};
 use super::gateway::Gateway;
-use super::journal::Entry;
+use super::journal::JournalEntry;
 use super::limits::Limits;
 use super::program::Program;
 use super::sandbox::{SandboxError, Session};
@@ -37,7 +37,7 @@ const GRACE: Duration = Duration::from_millis(100);
 const N_REQUESTS: usize = 100;
 
 /// A run of a program.
-pub(crate) struct Run<'r> {
+pub(crate) struct ProgramRun<'r> {
     pub(crate) gateway: &'r Gateway,
     pub(crate) context: &'r Context,
     pub(crate) limits: &'r Limits,
@@ -56,14 +56,14 @@ pub(crate) enum End {
     Paused(Vec<String>),
 }
 
-impl Run<'_> {
+impl ProgramRun<'_> {
     /// Runs the program to its end, or until it waits for decisions. The program gets the answers in `replayed` first.
     /// Its effects until then are in `trace`, also if the future is dropped.
     pub(crate) async fn drive(
         &self,
         session: &mut dyn Session,
         program: &Program,
-        replayed: Vec<Entry>,
+        replayed: Vec<JournalEntry>,
         trace: &Trace,
     ) -> End {
         let exchange = timeout(self.limits.time, self.exchange(session, program, replayed, trace));
@@ -89,7 +89,7 @@ impl Run<'_> {
         &self,
         session: &mut dyn Session,
         program: &Program,
-        replayed: Vec<Entry>,
+        replayed: Vec<JournalEntry>,
         trace: &Trace,
     ) -> Result<End, Failure> {
         let host = Host::new(self, program.started_at, trace);
@@ -192,13 +192,13 @@ impl Clock {
 
 /// The answers of an earlier run of the same program, which it gets again in their order.
 struct Replay {
-    entries: VecDeque<Entry>,
+    entries: VecDeque<JournalEntry>,
     /// The ids of the calls that the program has made again.
     made: HashSet<u32>,
 }
 
 impl Replay {
-    fn new(entries: Vec<Entry>) -> Self {
+    fn new(entries: Vec<JournalEntry>) -> Self {
         Self { entries: entries.into(), made: HashSet::new() }
     }
 
@@ -229,7 +229,7 @@ impl Replay {
     /// # Errors
     ///
     /// Returns an error if the program has not made its call.
-    fn next(&mut self) -> Result<Option<Entry>, Failure> {
+    fn next(&mut self) -> Result<Option<JournalEntry>, Failure> {
         let Some(entry) = self.entries.pop_front() else { return Ok(None) };
         if self.made.remove(&entry.answer.id) { Ok(Some(entry)) } else { Err(differs()) }
     }

@@ -94,7 +94,7 @@ impl Serialize for Execution {
 ///
 /// It is serialized for logs with the arguments as the program passed them, which may contain secrets.
 #[derive(Clone, Serialize, Deserialize)]
-#[serde(from = "Form", into = "Form")]
+#[serde(from = "ExecutionForm", into = "ExecutionForm")]
 #[non_exhaustive]
 pub struct CallRecord {
     /// The id of the tool, or its name if no tool has it.
@@ -189,7 +189,7 @@ pub(crate) fn structured(result: &RunResult) -> Box<RawValue> {
 /// The serialized form of a record.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Form {
+struct ExecutionForm {
     tool_id: String,
     args: Box<RawValue>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -211,7 +211,7 @@ struct Form {
     duration_ms: f64,
 }
 
-impl From<CallRecord> for Form {
+impl From<CallRecord> for ExecutionForm {
     fn from(record: CallRecord) -> Self {
         let (structured, error) = match record.result {
             Ok(structured) => (Some(structured), None),
@@ -234,8 +234,8 @@ impl From<CallRecord> for Form {
     }
 }
 
-impl From<Form> for CallRecord {
-    fn from(form: Form) -> Self {
+impl From<ExecutionForm> for CallRecord {
+    fn from(form: ExecutionForm) -> Self {
         let structured = form.structured.unwrap_or_else(|| RawValue::NULL.to_owned());
         let duration = |milliseconds: f64| Duration::try_from_secs_f64(milliseconds / 1000.0).unwrap_or_default();
         Self {

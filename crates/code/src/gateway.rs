@@ -16,7 +16,7 @@ use toolkit_search::Index;
 
 /// A tool that a search of a program has found.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub(crate) struct Found {
+pub(crate) struct FoundTool {
     /// The id of the tool.
     pub(crate) id: String,
     /// The function that calls it, such as `tools.math.add`, if it has one.
@@ -166,13 +166,13 @@ impl Gateway {
     }
 
     /// Returns the tools that match words, the best first.
-    pub(crate) fn search_tools(&self, query: &str, limit: usize) -> Vec<Found> {
+    pub(crate) fn search_tools(&self, query: &str, limit: usize) -> Vec<FoundTool> {
         let hits = self.index().search(query, limit);
         let found = hits.iter().map(|hit| {
             let (id, summary) = (hit.summary.id.clone(), hit.summary.short_description.clone());
             let tool = self.dispatcher.catalog().get(&id);
             let function = tool.and_then(|tool| self.functions.get(tool.id())).map(|name| format!("tools.{name}"));
-            Found { id, function, summary }
+            FoundTool { id, function, summary }
         });
         found.collect()
     }

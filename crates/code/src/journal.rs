@@ -28,7 +28,7 @@ const VERSION: u32 = 1;
 pub struct Journal {
     version: u32,
     pub(crate) program: Program,
-    pub(crate) entries: Vec<Entry>,
+    pub(crate) entries: Vec<JournalEntry>,
     /// The messages of the calls that wait.
     waiting: Vec<String>,
 }
@@ -36,7 +36,7 @@ pub struct Journal {
 /// An answered call.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Entry {
+pub(crate) struct JournalEntry {
     pub(crate) request: Request,
     pub(crate) answer: Answer,
     /// The calls of tools that it made: one, whose arguments and result are those above, or those of a chain.
@@ -46,17 +46,17 @@ pub(crate) struct Entry {
 }
 
 impl Journal {
-    pub(crate) fn new(program: Program, entries: Vec<Entry>, waiting: Vec<String>) -> Self {
+    pub(crate) fn new(program: Program, entries: Vec<JournalEntry>, waiting: Vec<String>) -> Self {
         Self { version: VERSION, program, entries, waiting }
     }
 
     /// Writes the journal of a program as JSON. Returns `None` if it is longer than `max` bytes.
-    pub(crate) fn write(program: &Program, entries: &[Entry], max: usize) -> Option<String> {
+    pub(crate) fn write(program: &Program, entries: &[JournalEntry], max: usize) -> Option<String> {
         #[derive(Serialize)]
         struct Borrowed<'j> {
             version: u32,
             program: &'j Program,
-            entries: &'j [Entry],
+            entries: &'j [JournalEntry],
             waiting: [(); 0],
         }
         let journal = Borrowed { version: VERSION, program, entries, waiting: [] };
@@ -81,7 +81,7 @@ impl Journal {
     }
 }
 
-impl Entry {
+impl JournalEntry {
     /// Returns true if the entry is the answer to this call.
     pub(crate) fn answers(&self, call: &Call) -> bool {
         let text = |request: &Request| serde_json::to_string(request).ok();

@@ -74,7 +74,7 @@ impl Server {
     /// Dropping the future ends all sessions at once.
     pub async fn serve(self, listener: TcpListener, shutdown: impl Future<Output = ()>) {
         let limits = self.limits;
-        let shared = Arc::new(Shared::new(self.sandbox, self.token, limits));
+        let shared = Arc::new(ServerState::new(self.sandbox, self.token, limits));
         let shutdown = async {
             tokio::select! {
                 () = shutdown => {}
@@ -182,7 +182,7 @@ impl ServerLimits {
 }
 
 /// The state that all requests share.
-struct Shared {
+struct ServerState {
     sandbox: Arc<dyn Sandbox>,
     token: SecretString,
     limits: ServerLimits,
@@ -193,7 +193,7 @@ struct Shared {
 /// The time beyond that of a program after which a session is ended whose sandbox has not ended it.
 const GRACE: Duration = Duration::from_secs(1);
 
-impl Shared {
+impl ServerState {
     fn new(sandbox: Arc<dyn Sandbox>, token: SecretString, limits: ServerLimits) -> Self {
         // Requests need the token, which pages of other hosts do not have.
         let http = HttpServer::new(limits.http(), HostGuard::unchecked());
@@ -292,7 +292,7 @@ impl Shared {
     }
 }
 
-async fn step(open: &mut Open, message: ToWorker) -> Result<Step, Box<Response<Body>>> {
+async fn step(open: &mut OpenSession, message: ToWorker) -> Result<Step, Box<Response<Body>>> {
     let stepped = match message {
         ToWorker::Start(program) if !open.is_started => {
             open.is_started = true;
@@ -355,13 +355,13 @@ fn located(mut reply: Response<Body>, path: &str) -> Response<Body> {
 /// The sessions that wait for a message. One whose message is answered is not among them: if the client disconnects, it
 /// is dropped with the request.
 struct Sessions {
-    waiting: Mutex<HashMap<String, Open>>,
+    waiting: Mutex<HashMap<String, OpenSession>>,
     permits: Arc<Semaphore>,
     max: u32,
 }
 
 /// A session.
-struct Open {
+struct OpenSession {
     session: Box<dyn Session>,
     limits: Limits,
     is_started: bool,
@@ -396,15 +396,15 @@ impl Sessions {
         let id = HEXLOWER.encode(&id);
         // A time that no clock can express has no end.
         let deadline = Instant::now() + limits.time.min(Duration::from_secs(365 * 24 * 3600));
-        self.put(id.clone(), Open { session, limits, is_started: false, deadline, _permit: permit });
+        self.put(id.clone(), OpenSession { session, limits, is_started: false, deadline, _permit: permit });
         Ok(id)
     }
 
-    fn put(&self, id: String, open: Open) {
+    fn put(&self, id: String, open: OpenSession) {
         self.waiting().insert(id, open);
     }
 
-    fn take(&self, id: &str) -> Option<Open> {
+    fn take(&self, id: &str) -> Option<OpenSession> {
         self.waiting().remove(id).filter(|open| open.deadline > Instant::now())
     }
 
@@ -429,7 +429,7 @@ impl Sessions {
         }
     }
 
-    fn waiting(&self) -> MutexGuard<'_, HashMap<String, Open>> {
+    fn waiting(&self) -> MutexGuard<'_, HashMap<String, OpenSession>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -13,8 +13,8 @@ pub use self::list::{RunFilter, RunSummary};
 pub use self::status::{RunState, RunStatus, StepState, StepStatus};
 use crate::connect::Connect;
 use crate::error::{DurableError, RunId};
-use crate::record::{Decision, Input, Place};
-use crate::store::{Record, Runs};
+use crate::record::{AttemptPlace, Decision, RunInput};
+use crate::store::{RunRecord, Runs};
 
 /// A connection to the runs of an application, which any process may have.
 ///
@@ -83,11 +83,11 @@ impl Client {
     ///
     /// Returns an error if the run exists with another chain, or the database fails.
     pub async fn start(&self, chain: &Chain, id: RunId) -> Result<Run, DurableError> {
-        let input = Input::new(chain.clone());
+        let input = RunInput::new(chain.clone());
         self.0.runs.start(&id, &input).await?;
         let run = self.run(id);
         let record = run.record(true).await?;
-        let recorded: Option<Input> = record.input.as_deref().and_then(|json| serde_json::from_str(json).ok());
+        let recorded: Option<RunInput> = record.input.as_deref().and_then(|json| serde_json::from_str(json).ok());
         match recorded {
             Some(recorded) if recorded.hash == input.hash => Ok(run),
             recorded => {
@@ -159,10 +159,10 @@ impl Run {
             return Err(not_waiting("waits for no decision".to_owned()));
         };
         decision.check(pause).map_err(not_waiting)?;
-        self.runs().decide(&self.id, Place { step, attempt: *attempt }, decision).await
+        self.runs().decide(&self.id, AttemptPlace { step, attempt: *attempt }, decision).await
     }
 
-    async fn record(&self, with_input: bool) -> Result<Record, DurableError> {
+    async fn record(&self, with_input: bool) -> Result<RunRecord, DurableError> {
         let found = self.runs().find(&self.id, with_input).await?;
         found.ok_or_else(|| DurableError::UnknownRun(self.id.clone()))
     }
@@ -186,7 +186,7 @@ impl fmt::Debug for Run {
 
 impl Client {
     /// Returns the version of the tools of a run: that of the workers that were deployed last if no worker has started it.
-    async fn version(&self, record: &Record, application: &str) -> Result<Option<String>, DurableError> {
+    async fn version(&self, record: &RunRecord, application: &str) -> Result<Option<String>, DurableError> {
         match &record.version {
             Some(version) => Ok(Some(version.clone())),
             None => self.0.runs.last_version(application).await,

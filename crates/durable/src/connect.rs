@@ -24,14 +24,14 @@ use crate::store::Runs;
 /// ```
 #[derive(Clone)]
 pub struct Connect {
-    target: Target,
+    target: RunPlace,
     application: String,
     #[cfg(feature = "postgres")]
     max_connections: u32,
 }
 
 #[derive(Clone)]
-enum Target {
+enum RunPlace {
     #[cfg(feature = "postgres")]
     Postgres(String),
     File(PathBuf),
@@ -76,13 +76,13 @@ impl Connect {
     /// its folder.
     #[must_use]
     pub fn file(path: impl Into<PathBuf>) -> Self {
-        Self::at(Target::File(path.into()))
+        Self::at(RunPlace::File(path.into()))
     }
 
     #[cfg(feature = "postgres")]
     fn database(url: &str) -> Result<Self, DurableError> {
         match postgres::is_valid(url) {
-            true => Ok(Self::at(Target::Postgres(url.to_owned()))),
+            true => Ok(Self::at(RunPlace::Postgres(url.to_owned()))),
             false => Err(DurableError::Url),
         }
     }
@@ -92,7 +92,7 @@ impl Connect {
         Err(DurableError::NoPostgres)
     }
 
-    fn at(target: Target) -> Self {
+    fn at(target: RunPlace) -> Self {
         Self {
             target,
             application: APPLICATION.to_owned(),
@@ -134,11 +134,11 @@ impl Connect {
         let application = self.application.clone();
         Ok(match &self.target {
             #[cfg(feature = "postgres")]
-            Target::Postgres(url) => {
+            RunPlace::Postgres(url) => {
                 let Self { max_connections, .. } = *self;
                 Address::Postgres(postgres::Address { url: url.clone(), application, max_connections })
             }
-            Target::File(path) => Address::File(file::Address::new(path.clone(), application)?),
+            RunPlace::File(path) => Address::File(file::Address::new(path.clone(), application)?),
         })
     }
 }

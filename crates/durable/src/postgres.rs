@@ -22,8 +22,8 @@ use toolkit_backends::chain::ChainOutcome;
 
 use self::lease::Lease;
 use crate::error::{DurableError, RunId};
-use crate::record::{Attempt, Decision, Entry, Input, MAX_ATTEMPTS, Place, QUEUE, WORKFLOW};
-use crate::store::{self, Ended, POLL, StepEntries};
+use crate::record::{Attempt, AttemptPlace, Decision, EntryKind, MAX_ATTEMPTS, QUEUE, RunInput, WORKFLOW};
+use crate::store::{self, POLL, RunEnd, StepEntries};
 
 pub(crate) use self::runs::Runs;
 pub(crate) use self::session::{Address, is_valid};
@@ -51,11 +51,11 @@ impl store::Engine for Engine {
 
     async fn launch<R, F>(&mut self, run: R) -> Result<(), DurableError>
     where
-        R: Fn(Execution, Input) -> F + Send + Sync + 'static,
-        F: Future<Output = Result<ChainOutcome, Ended<EngineError>>> + Send + 'static,
+        R: Fn(Execution, RunInput) -> F + Send + Sync + 'static,
+        F: Future<Output = Result<ChainOutcome, RunEnd<EngineError>>> + Send + 'static,
     {
         let lease = Arc::clone(&self.lease);
-        let workflow = move |input: Input| {
+        let workflow = move |input: RunInput| {
             // The id is that of the current task.
             let id = RunId::new(dbos::workflow_id().unwrap_or_default());
             let execution = id.map(|id| {
@@ -66,9 +66,9 @@ impl store::Engine for Engine {
                 let invalid = |error: DurableError| ToolError::new(ErrorKind::InvalidArguments, error.to_string());
                 let (id, execution) = execution.map_err(|error| EngineError::Application(invalid(error)))?;
                 execution.await.map_err(|ended| match ended {
-                    Ended::Rejected(error) => EngineError::Application(error),
-                    Ended::Lost => lost(&id),
-                    Ended::Failed(error) => error,
+                    RunEnd::Rejected(error) => EngineError::Application(error),
+                    RunEnd::Lost => lost(&id),
+                    RunEnd::Failed(error) => error,
                 })
             }
         };
@@ -105,8 +105,8 @@ pub(crate) struct Execution {
 
 impl Execution {
     fn new(lease: Arc<Lease>, run: RunId, n_steps: usize) -> Self {
-        let places = (0..n_steps).flat_map(|step| (0..MAX_ATTEMPTS).map(move |attempt| Place { step, attempt }));
-        let topics = places.map(Place::topic).collect();
+        let places = (0..n_steps).flat_map(|step| (0..MAX_ATTEMPTS).map(move |attempt| AttemptPlace { step, attempt }));
+        let topics = places.map(AttemptPlace::topic).collect();
         Self { lease, run, id: uuid::Uuid::new_v4().to_string().into(), topics }
     }
 }
@@ -138,7 +138,7 @@ impl store::Execution for Execution {
     fn step(&self, step: usize, decision_timeout: Duration) -> Box<dyn StepEntries<EngineError> + '_> {
         let attempts = (0..MAX_ATTEMPTS).map(|attempt| {
             let topic = &self.topics[step * MAX_ATTEMPTS + attempt];
-            Entries::new(Place { step, attempt }, &self.id, topic, decision_timeout)
+            Entries::new(AttemptPlace { step, attempt }, &self.id, topic, decision_timeout)
         });
         Box::new(Step { execution: self, step, attempts: attempts.collect() })
     }
@@ -161,14 +161,14 @@ struct Entries<'r> {
 }
 
 impl<'r> Entries<'r> {
-    /// Creates the entries of an attempt. The order decides their numbers; see [`Place::number`].
-    fn new(place: Place, execution: &str, topic: &'r str, timeout: Duration) -> Self {
+    /// Creates the entries of an attempt. The order decides their numbers; see [`AttemptPlace::number`].
+    fn new(place: AttemptPlace, execution: &str, topic: &'r str, timeout: Duration) -> Self {
         let execution = execution.to_owned();
         let guard = dbos::step(&place.guard_name(), move || {
             let execution = execution.clone();
             async move { Ok(execution) }
         });
-        debug_assert_eq!(guard.step_id(), Some(place.number(Entry::Guard)));
+        debug_assert_eq!(guard.step_id(), Some(place.number(EntryKind::Guard)));
         let make: Arc<Mutex<Option<BoxFuture<'static, Attempt>>>> = Arc::default();
         let made = Arc::clone(&make);
         let result = dbos::step(&place.result_name(), move || {
@@ -187,7 +187,7 @@ impl StepEntries<EngineError> for Step<'_> {
     fn guard(&mut self, attempt: usize) -> BoxFuture<'_, Result<bool, EngineError>> {
         let guard = self.attempts[attempt].guard.take().expect(ONCE);
         let Execution { lease, run, id, .. } = self.execution;
-        let place = Place { step: self.step, attempt };
+        let place = AttemptPlace { step: self.step, attempt };
         Box::pin(async move {
             guard.await?;
             let is_guard = lease.is_guard(run.as_str(), place, id).await.map_err(dbos::Error::SystemDatabase)?;

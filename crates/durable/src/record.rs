@@ -19,13 +19,13 @@ use toolkit_backends::chain::Chain;
 /// The input of a run.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub(crate) struct RunInput {
     pub(crate) chain: Chain,
     /// The hash of the chain.
     pub(crate) hash: String,
 }
 
-impl Input {
+impl RunInput {
     pub(crate) fn new(chain: Chain) -> Self {
         let json = serde_json::to_vec(&chain).expect("a chain has no map with other keys than strings");
         let hash = HEXLOWER.encode(&Sha256::digest(&json)[..HASH_LEN]);
@@ -239,7 +239,7 @@ const ENTRIES: usize = 4;
 
 /// An attempt to run a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Place {
+pub(crate) struct AttemptPlace {
     pub(crate) step: usize,
     /// The number of the attempt, from 0.
     pub(crate) attempt: usize,
@@ -247,24 +247,24 @@ pub(crate) struct Place {
 
 /// An entry of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Entry {
+pub(crate) enum EntryKind {
     Guard,
     Result,
     Decision,
 }
 
-impl Place {
+impl AttemptPlace {
     /// Returns the number of an entry in the record of the run.
-    pub(crate) fn number(self, entry: Entry) -> i32 {
+    pub(crate) fn number(self, entry: EntryKind) -> i32 {
         let number = (self.step * MAX_ATTEMPTS + self.attempt) * ENTRIES + entry as usize;
         i32::try_from(number).unwrap_or(i32::MAX)
     }
 
     /// Returns the place of an entry. Returns `None` for the deadline of a decision.
-    pub(crate) fn find(number: i32) -> Option<(Self, Entry)> {
+    pub(crate) fn find(number: i32) -> Option<(Self, EntryKind)> {
         let number = usize::try_from(number).ok()?;
         let (attempts, entry) = (number / ENTRIES, number % ENTRIES);
-        let entry = [Entry::Guard, Entry::Result, Entry::Decision].into_iter().nth(entry)?;
+        let entry = [EntryKind::Guard, EntryKind::Result, EntryKind::Decision].into_iter().nth(entry)?;
         Some((Self { step: attempts / MAX_ATTEMPTS, attempt: attempts % MAX_ATTEMPTS }, entry))
     }
 
@@ -289,12 +289,12 @@ mod tests {
     #[test]
     fn an_entry_is_found_by_its_number() {
         for (step, attempt) in [(0, 0), (0, 7), (3, 2), (63, 7)] {
-            let place = Place { step, attempt };
-            for entry in [Entry::Guard, Entry::Result, Entry::Decision] {
-                assert_eq!(Place::find(place.number(entry)), Some((place, entry)));
+            let place = AttemptPlace { step, attempt };
+            for entry in [EntryKind::Guard, EntryKind::Result, EntryKind::Decision] {
+                assert_eq!(AttemptPlace::find(place.number(entry)), Some((place, entry)));
             }
-            assert_eq!(Place::find(place.number(Entry::Decision) + 1), None);
+            assert_eq!(AttemptPlace::find(place.number(EntryKind::Decision) + 1), None);
         }
-        assert_eq!(Place::find(-1), None);
+        assert_eq!(AttemptPlace::find(-1), None);
     }
 }

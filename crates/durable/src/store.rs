@@ -9,10 +9,10 @@ use toolkit::call::BoxFuture;
 use toolkit_backends::chain::ChainOutcome;
 
 use crate::error::{DurableError, RunId};
-use crate::record::{Attempt, Decision, Input, Place};
+use crate::record::{Attempt, AttemptPlace, Decision, RunInput};
 
 /// The answer of a store.
-pub(crate) type Answer<'a, T> = BoxFuture<'a, Result<T, DurableError>>;
+pub(crate) type StoreAnswer<'a, T> = BoxFuture<'a, Result<T, DurableError>>;
 
 /// The interval at which a worker looks for runs to start, and a client for their end.
 pub(crate) const POLL: Duration = Duration::from_millis(100);
@@ -42,7 +42,7 @@ impl Phase {
 }
 
 /// A recorded run.
-pub(crate) struct Record {
+pub(crate) struct RunRecord {
     pub(crate) id: RunId,
     pub(crate) application: Option<String>,
     pub(crate) phase: Phase,
@@ -50,14 +50,14 @@ pub(crate) struct Record {
     pub(crate) version: Option<String>,
     /// The worker that runs it, or ran it last.
     pub(crate) worker: Option<String>,
-    /// The JSON of an [`Input`], if it was asked for.
+    /// The JSON of an [`RunInput`], if it was asked for.
     pub(crate) input: Option<String>,
     pub(crate) started: Timestamp,
     pub(crate) changed: Timestamp,
 }
 
 /// A part of the list of runs, the last started one first.
-pub(crate) struct Page<'a> {
+pub(crate) struct RunsPage<'a> {
     /// The application of the runs; all applications if it is absent.
     pub(crate) application: Option<&'a str>,
     pub(crate) phases: Vec<Phase>,
@@ -70,36 +70,36 @@ pub(crate) struct Page<'a> {
 /// The runs, for clients.
 pub(crate) trait Runs: Send + Sync {
     /// Queues a run, unless there is one with this id.
-    fn start<'a>(&'a self, id: &'a RunId, input: &'a Input) -> Answer<'a, ()>;
+    fn start<'a>(&'a self, id: &'a RunId, input: &'a RunInput) -> StoreAnswer<'a, ()>;
 
     /// Reads a run.
-    fn find<'a>(&'a self, id: &'a RunId, with_input: bool) -> Answer<'a, Option<Record>>;
+    fn find<'a>(&'a self, id: &'a RunId, with_input: bool) -> StoreAnswer<'a, Option<RunRecord>>;
 
-    /// Reads the numbers and outputs of the entries of a run; see [`Place::number`].
-    fn entries<'a>(&'a self, id: &'a RunId) -> Answer<'a, Vec<(i32, Option<String>)>>;
+    /// Reads the numbers and outputs of the entries of a run; see [`AttemptPlace::number`].
+    fn entries<'a>(&'a self, id: &'a RunId) -> StoreAnswer<'a, Vec<(i32, Option<String>)>>;
 
     /// Waits for the outcome of a run that exists.
-    fn outcome<'a>(&'a self, id: &'a RunId) -> Answer<'a, ChainOutcome>;
+    fn outcome<'a>(&'a self, id: &'a RunId) -> StoreAnswer<'a, ChainOutcome>;
 
     /// Cancels a run that has not ended.
-    fn cancel<'a>(&'a self, id: &'a RunId) -> Answer<'a, ()>;
+    fn cancel<'a>(&'a self, id: &'a RunId) -> StoreAnswer<'a, ()>;
 
     /// Queues a run that was given up or cancelled.
-    fn resume<'a>(&'a self, id: &'a RunId) -> Answer<'a, ()>;
+    fn resume<'a>(&'a self, id: &'a RunId) -> StoreAnswer<'a, ()>;
 
     /// Records the decision about an attempt, unless there is one.
-    fn decide<'a>(&'a self, id: &'a RunId, place: Place, decision: &'a Decision) -> Answer<'a, ()>;
+    fn decide<'a>(&'a self, id: &'a RunId, place: AttemptPlace, decision: &'a Decision) -> StoreAnswer<'a, ()>;
 
-    fn list<'a>(&'a self, page: Page<'a>) -> Answer<'a, Vec<Record>>;
+    fn list<'a>(&'a self, page: RunsPage<'a>) -> StoreAnswer<'a, Vec<RunRecord>>;
 
     /// Deletes those of the runs that have ended, and returns their number.
-    fn delete<'a>(&'a self, ids: &'a [&'a str]) -> Answer<'a, u64>;
+    fn delete<'a>(&'a self, ids: &'a [&'a str]) -> StoreAnswer<'a, u64>;
 
     /// Returns the version of the workers of an application that were deployed last.
-    fn last_version<'a>(&'a self, application: &'a str) -> Answer<'a, Option<String>>;
+    fn last_version<'a>(&'a self, application: &'a str) -> StoreAnswer<'a, Option<String>>;
 
     /// Returns true if a worker of an application with this version lives.
-    fn has_worker<'a>(&'a self, application: &'a str, version: &'a str) -> Answer<'a, bool>;
+    fn has_worker<'a>(&'a self, application: &'a str, version: &'a str) -> StoreAnswer<'a, bool>;
 }
 
 /// The proof that a worker lives.
@@ -108,17 +108,17 @@ pub(crate) trait Lease: Send + Sync {
     fn age(&self) -> Option<Duration>;
 
     /// Returns the queue of the application.
-    fn queue(&self) -> Answer<'_, QueueStatus>;
+    fn queue(&self) -> StoreAnswer<'_, QueueStatus>;
 
     /// Keeps the lease, and queues the runs of dead workers again. Does not complete.
     fn keep(&self, takeover_after: Duration) -> BoxFuture<'_, ()>;
 
     /// Returns the runs that are assigned to this worker, with the times of their assignments: a worker starts its runs in the
     /// order of these times.
-    fn owned(&self) -> Answer<'_, HashMap<String, i64>>;
+    fn owned(&self) -> StoreAnswer<'_, HashMap<String, i64>>;
 
     /// Queues a run again, unless it belongs to another worker.
-    fn requeue<'a>(&'a self, run: &'a str) -> Answer<'a, ()>;
+    fn requeue<'a>(&'a self, run: &'a str) -> StoreAnswer<'a, ()>;
 
     /// Queues all runs of this worker again, which has ended.
     fn release(&self) -> BoxFuture<'_, ()>;
@@ -149,15 +149,15 @@ pub(crate) trait Engine: Send + Sync {
     /// Takes runs from now on, and runs each with `run`.
     fn launch<R, F>(&mut self, run: R) -> impl Future<Output = Result<(), DurableError>> + Send
     where
-        R: Fn(Self::Execution, Input) -> F + Send + Sync + 'static,
-        F: Future<Output = Result<ChainOutcome, Ended<<Self::Execution as Execution>::Error>>> + Send + 'static;
+        R: Fn(Self::Execution, RunInput) -> F + Send + Sync + 'static,
+        F: Future<Output = Result<ChainOutcome, RunEnd<<Self::Execution as Execution>::Error>>> + Send + 'static;
 
     /// Ends all executions.
     fn shutdown(&mut self) -> impl Future<Output = ()> + Send;
 }
 
 /// The end of an execution without an outcome of the chain.
-pub(crate) enum Ended<E> {
+pub(crate) enum RunEnd<E> {
     /// The chain cannot run.
     Rejected(ToolError),
     /// The run was cancelled, or belongs to another worker.

@@ -21,7 +21,7 @@ use sha2::{Digest, Sha256};
 use toolkit::{Catalog, Context, Dispatcher};
 use toolkit_runtime::ShutdownSignals;
 
-use self::shared::{ContextOf, Settings, Shared};
+use self::shared::{ContextOf, Settings, WorkerState};
 use crate::connect::{Address, Connect};
 use crate::error::{DurableError, RunId};
 use crate::file;
@@ -182,7 +182,7 @@ impl Worker {
         shutdown: impl Future<Output = ()>,
     ) -> Result<(), DurableError> {
         let Self { dispatcher, settings, context, monitor, .. } = self;
-        let shared = Arc::new(Shared::new(dispatcher, context, settings, engine.lease()));
+        let shared = Arc::new(WorkerState::new(dispatcher, context, settings, engine.lease()));
         monitor.watch(&shared);
         let runs = Arc::clone(&shared);
         engine.launch(move |execution, input| run::run(Arc::clone(&runs), execution, input)).await?;
@@ -252,7 +252,7 @@ pub(crate) fn version(catalog: &Catalog) -> String {
 /// # }
 /// ```
 #[derive(Clone, Default)]
-pub struct Monitor(Arc<Mutex<Weak<Shared>>>);
+pub struct Monitor(Arc<Mutex<Weak<WorkerState>>>);
 
 /// The state of a worker; see [`Monitor`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -268,11 +268,11 @@ pub struct WorkerStatus {
 
 impl Monitor {
     /// Watches a worker that starts.
-    fn watch(&self, shared: &Arc<Shared>) {
+    fn watch(&self, shared: &Arc<WorkerState>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(shared);
     }
 
-    fn shared(&self) -> Option<Arc<Shared>> {
+    fn shared(&self) -> Option<Arc<WorkerState>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).upgrade()
     }
 

@@ -21,7 +21,7 @@ use toolkit::backend::{Backend, BackendCall, BackendResponse, BackendState, Back
 use toolkit::call::{BoxFuture, ErrorKind};
 use toolkit::tool::BackendKind;
 
-use self::attempt::{Arguments, Attempt, Ended};
+use self::attempt::{Attempt, AttemptEnd, CallArguments};
 use self::fleet::read_target;
 use self::link::{Link, Settings, offline};
 use crate::connect::Connect;
@@ -274,7 +274,7 @@ async fn run(name: &str, link: &Link, call: BackendCall<'_>) -> Result<BackendRe
     }
     let credentials = credentials(name, settings, &call)?;
     let json = call.arguments().to_json().map_err(ToolError::internal)?;
-    let arguments = Arguments::new(&connected, &json, deadline).await?;
+    let arguments = CallArguments::new(&connected, &json, deadline).await?;
     drop(json);
 
     let is_claimed = settings.retry == RetryPolicy::Claimed;
@@ -311,14 +311,14 @@ async fn run(name: &str, link: &Link, call: BackendCall<'_>) -> Result<BackendRe
         let may_repeat = n_attempts < MAX_ATTEMPTS && Instant::now() < deadline;
         let mut delay = DELAY.saturating_mul(1 << n_attempts).mul_f64(fastrand::f64());
         match ended {
-            Ended::Response(response) => return Ok(response),
-            Ended::Failed(error) => return Err(error),
-            Ended::Rejected { kind, .. } if kind == ErrorKind::Overloaded.name() && may_repeat => {}
-            Ended::NoWorker if may_repeat => {}
-            Ended::Unknown(error) if may_repeat && may_run_again => unknown = Some(error),
+            AttemptEnd::Response(response) => return Ok(response),
+            AttemptEnd::Failed(error) => return Err(error),
+            AttemptEnd::Rejected { kind, .. } if kind == ErrorKind::Overloaded.name() && may_repeat => {}
+            AttemptEnd::NoWorker if may_repeat => {}
+            AttemptEnd::Unknown(error) if may_repeat && may_run_again => unknown = Some(error),
             // The answer of a claimed call is that it was cancelled.
-            Ended::Cancelled(error) if may_repeat && may_run_again && !is_claimed => unknown = Some(error),
-            Ended::Claimed(worker) if Instant::now() < deadline => {
+            AttemptEnd::Cancelled(error) if may_repeat && may_run_again && !is_claimed => unknown = Some(error),
+            AttemptEnd::Claimed(worker) if Instant::now() < deadline => {
                 let runs = connected.runs(&worker, &call_id, settings.accept_timeout).await;
                 if !runs && is_abandoned {
                     return Err(attempt.unknown_of("has ended without an answer"));
@@ -331,12 +331,12 @@ async fn run(name: &str, link: &Link, call: BackendCall<'_>) -> Result<BackendRe
                 delay = first.saturating_mul(1 << n_waits.min(10)).min(longest);
                 n_waits += 1;
             }
-            Ended::Rejected { response, .. } => {
+            AttemptEnd::Rejected { response, .. } => {
                 return unknown.map_or_else(|| Ok(BackendResponse::Mcp(response)), Err);
             }
-            Ended::Unknown(error) | Ended::Cancelled(error) => return Err(error),
-            Ended::Claimed(_) => return Err(attempt.unknown_of("did not respond in time")),
-            Ended::NoWorker => {
+            AttemptEnd::Unknown(error) | AttemptEnd::Cancelled(error) => return Err(error),
+            AttemptEnd::Claimed(_) => return Err(attempt.unknown_of("did not respond in time")),
+            AttemptEnd::NoWorker => {
                 let message = format!("the workers of `{}` accept no calls at the moment", name.escape_debug());
                 return Err(unknown.unwrap_or_else(|| ToolError::new(ErrorKind::Overloaded, message)));
             }

@@ -16,7 +16,7 @@ use data_encoding::BASE64URL;
 use tokio::io::AsyncReadExt;
 use tokio::time::timeout;
 
-pub(crate) use self::reference::Reference;
+pub(crate) use self::reference::BodyReference;
 use crate::wire::{HEADER_RESERVE, MAX_BODY, random_id};
 
 /// The object stores of a NATS server.
@@ -29,7 +29,7 @@ pub(crate) struct Bodies {
 
 /// A body in an object store.
 pub(crate) struct Stored {
-    pub(crate) reference: Reference,
+    pub(crate) reference: BodyReference,
     /// The token of the subject of its parts.
     nuid: String,
 }
@@ -58,7 +58,7 @@ impl Bodies {
     /// Stores a body, which fits its reference when it is read.
     pub(crate) async fn store(&self, bucket: &str, body: &[u8]) -> Result<Stored, Error> {
         let store = self.open(bucket).await?;
-        let reference = Reference::new(bucket, random_id(), body);
+        let reference = BodyReference::new(bucket, random_id(), body);
         let chunk_size = Some(PART.min(self.inline_limit().max(1)));
         let object = ObjectMetadata { name: reference.object.clone(), chunk_size, ..ObjectMetadata::default() };
         let mut rest = body;
@@ -71,7 +71,7 @@ impl Bodies {
     /// # Errors
     ///
     /// Returns an error if it cannot be read completely, or does not fit the reference.
-    pub(crate) async fn read(&self, reference: &Reference) -> Result<(Bytes, Stored), Error> {
+    pub(crate) async fn read(&self, reference: &BodyReference) -> Result<(Bytes, Stored), Error> {
         let store = self.open(&reference.bucket).await?;
         let other = || Error::new(ErrorKind::InvalidData, "the object is not the one that was stored");
         let mut object = within(TRANSFER_TIMEOUT, store.get(&reference.object)).await?;
@@ -90,7 +90,7 @@ impl Bodies {
 
     /// Deletes a body without leaving a marker. If that fails, the age limit of the bucket removes it.
     pub(crate) async fn delete(&self, stored: &Stored) {
-        let Stored { reference: Reference { bucket, object, .. }, nuid } = stored;
+        let Stored { reference: BodyReference { bucket, object, .. }, nuid } = stored;
         let Ok(stream) = self.jetstream.get_stream_no_info(format!("OBJ_{bucket}")).await else { return };
         let object = BASE64URL.encode(object.as_bytes());
         for subject in [format!("$O.{bucket}.M.{object}"), format!("$O.{bucket}.C.{nuid}")] {

@@ -22,7 +22,7 @@ pub(crate) struct Toolset {
 
 /// A line of an index: `NAMESPACE NUMBER DIGEST`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub(crate) struct ToolEntry {
     /// The token of the namespace in subjects.
     pub(crate) namespace: String,
     pub(crate) n_tools: usize,
@@ -76,7 +76,7 @@ impl Pages {
 /// # Errors
 ///
 /// Returns an error if the index does not have this digest.
-pub(crate) fn read_index(pages: &[Bytes], expected: &str) -> Result<Vec<Entry>, &'static str> {
+pub(crate) fn read_index(pages: &[Bytes], expected: &str) -> Result<Vec<ToolEntry>, &'static str> {
     let lines = lines(pages)?;
     if digest(&lines) != expected {
         return Err("the index does not have the digest that its worker announces");
@@ -84,12 +84,12 @@ pub(crate) fn read_index(pages: &[Bytes], expected: &str) -> Result<Vec<Entry>, 
     let entry = |line: &String| {
         let mut words = line.split(' ');
         let (namespace, n_tools, digest) = (words.next()?, words.next()?.parse().ok()?, words.next()?);
-        Some(Entry { namespace: namespace.to_owned(), n_tools, digest: digest.to_owned() })
+        Some(ToolEntry { namespace: namespace.to_owned(), n_tools, digest: digest.to_owned() })
     };
     lines.iter().map(entry).collect::<Option<_>>().ok_or("a line of the index must be `NAMESPACE NUMBER DIGEST`")
 }
 
-impl Entry {
+impl ToolEntry {
     /// Reads the pages of the definitions.
     ///
     /// # Errors

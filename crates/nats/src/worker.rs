@@ -31,8 +31,8 @@ use toolkit_runtime::ShutdownSignals;
 
 use self::incoming::{Arrival, Incoming};
 use self::reply::Reply;
-use self::shared::Shared;
 pub use self::shared::WorkerLimits;
+use self::shared::WorkerState;
 use crate::connect::{Connect, NatsError};
 use crate::subject::PREFIX;
 
@@ -125,7 +125,7 @@ impl Worker {
     pub async fn run(self, shutdown: impl Future<Output = ()>) -> Result<(), NatsError> {
         let max_calls = self.limits.max_calls.max(1);
         let rejoin_at = max_calls - max_calls.div_ceil(REJOIN_AFTER);
-        let shared = Arc::new(Shared::connect(self.connect, self.dispatcher, &self.prefix, self.limits).await?);
+        let shared = Arc::new(WorkerState::connect(self.connect, self.dispatcher, &self.prefix, self.limits).await?);
         let mut services = JoinSet::new();
         let controls = incoming::serve(&shared, &mut services).await?;
         discovery::serve(&shared, &mut services).await?;

@@ -29,10 +29,10 @@ use crate::wire::API_KEY;
 /// assert!(!Auth::api_key("s3cr3t").is_none());
 /// ```
 #[derive(Clone, Default)]
-pub struct Auth(Kind);
+pub struct Auth(AuthKind);
 
 #[derive(Clone, Default)]
-enum Kind {
+enum AuthKind {
     #[default]
     None,
     ApiKey(SecretString),
@@ -43,13 +43,13 @@ impl Auth {
     /// Requires no authentication.
     #[must_use]
     pub fn none() -> Self {
-        Self(Kind::None)
+        Self(AuthKind::None)
     }
 
     /// Requires an API key in the header `OXP-API-Key`. A server with an empty key rejects all requests.
     #[must_use]
     pub fn api_key(key: impl Into<SecretString>) -> Self {
-        Self(Kind::ApiKey(key.into()))
+        Self(AuthKind::ApiKey(key.into()))
     }
 
     /// Requires a signed token (JWT with HS256) that expires within 15 minutes. The client signs a new token for each
@@ -76,7 +76,7 @@ impl Auth {
     pub fn jwt(secret: impl Into<SecretString>) -> Result<Self, OtcError> {
         let secret = secret.into();
         match secret.expose().len() {
-            MIN_SECRET.. => Ok(Self(Kind::Jwt(JwtKey { secret, audience: None, issuer: None }))),
+            MIN_SECRET.. => Ok(Self(AuthKind::Jwt(JwtKey { secret, audience: None, issuer: None }))),
             n_bytes => Err(OtcError::WeakSecret { n_bytes }),
         }
     }
@@ -84,7 +84,7 @@ impl Auth {
     /// Requires and sends an audience in tokens (`aud`). Has no effect on other kinds than [`Auth::jwt`].
     #[must_use]
     pub fn with_audience(mut self, audience: impl Into<String>) -> Self {
-        if let Kind::Jwt(key) = &mut self.0 {
+        if let AuthKind::Jwt(key) = &mut self.0 {
             key.audience = Some(audience.into());
         }
         self
@@ -93,7 +93,7 @@ impl Auth {
     /// Requires and sends an issuer in tokens (`iss`). Has no effect on other kinds than [`Auth::jwt`].
     #[must_use]
     pub fn with_issuer(mut self, issuer: impl Into<String>) -> Self {
-        if let Kind::Jwt(key) = &mut self.0 {
+        if let AuthKind::Jwt(key) = &mut self.0 {
             key.issuer = Some(issuer.into());
         }
         self
@@ -102,7 +102,7 @@ impl Auth {
     /// Returns true if no authentication is required.
     #[must_use]
     pub fn is_none(&self) -> bool {
-        matches!(self.0, Kind::None)
+        matches!(self.0, AuthKind::None)
     }
 
     /// Returns the header that a client sends.
@@ -112,9 +112,9 @@ impl Auth {
     /// Returns an error if the key has characters that are not allowed in a header.
     pub(crate) fn header(&self) -> Result<Option<(HeaderName, HeaderValue)>, http::header::InvalidHeaderValue> {
         let (name, value) = match &self.0 {
-            Kind::None => return Ok(None),
-            Kind::ApiKey(key) => (HeaderName::from_static(API_KEY), HeaderValue::from_str(key.expose())),
-            Kind::Jwt(key) => {
+            AuthKind::None => return Ok(None),
+            AuthKind::ApiKey(key) => (HeaderName::from_static(API_KEY), HeaderValue::from_str(key.expose())),
+            AuthKind::Jwt(key) => {
                 let token = signed(key, unix_now());
                 (AUTHORIZATION, HeaderValue::from_str(&format!("Bearer {token}")))
             }
@@ -131,13 +131,13 @@ impl Auth {
     /// Returns the reason for the rejection.
     pub(crate) fn check(&self, headers: &HeaderMap) -> Result<(), &'static str> {
         match &self.0 {
-            Kind::None => Ok(()),
-            Kind::ApiKey(key) => {
+            AuthKind::None => Ok(()),
+            AuthKind::ApiKey(key) => {
                 let sent = only(headers, API_KEY)?.ok_or("send the API key in the header `OXP-API-Key`")?;
                 let is_right = is_same(key.expose().as_bytes(), sent.as_bytes());
                 is_right.then_some(()).ok_or("the API key is wrong")
             }
-            Kind::Jwt(key) => {
+            AuthKind::Jwt(key) => {
                 let sent = only(headers, AUTHORIZATION.as_str())?.and_then(|header| header.to_str().ok());
                 let token = sent.and_then(|sent| sent.split_once(' '));
                 let token = token.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")).map(|(_, token)| token);
@@ -171,9 +171,9 @@ fn unix_now() -> u64 {
 impl fmt::Debug for Auth {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.0 {
-            Kind::None => "Auth::none",
-            Kind::ApiKey(_) => "Auth::api_key",
-            Kind::Jwt(_) => "Auth::jwt",
+            AuthKind::None => "Auth::none",
+            AuthKind::ApiKey(_) => "Auth::api_key",
+            AuthKind::Jwt(_) => "Auth::jwt",
         })
     }
 }

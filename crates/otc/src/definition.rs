@@ -53,7 +53,7 @@ pub struct Definition {
     name: String,
     description: String,
     version: String,
-    input_schema: Input,
+    input_schema: InputFields,
     /// `None` if the tool returns nothing.
     output_schema: Option<Map<String, Value>>,
     #[serde(skip_serializing_if = "Requirements::is_empty")]
@@ -85,7 +85,7 @@ impl Definition {
         if exceeds(json, MAX_DEPTH) {
             return Err(invalid(vec![format!("exceeds the nesting limit of {MAX_DEPTH} levels")]));
         }
-        let mut fields = Fields::deserialize(json).map_err(|error| invalid(vec![error.to_string()]))?;
+        let mut fields = DefinitionFields::deserialize(json).map_err(|error| invalid(vec![error.to_string()]))?;
         for authorization in &mut fields.requirements.authorization {
             // An empty list of scopes means the same as none.
             authorization.oauth2.take_if(|oauth2| oauth2.scopes.is_empty());
@@ -197,7 +197,7 @@ impl Definition {
                 _ => tool.full_description(),
             },
             version: id.version().map(ToString::to_string).unwrap_or_default(),
-            input_schema: Input { parameters },
+            input_schema: InputFields { parameters },
             output_schema,
             requirements: tool.requirements().into(),
             id,
@@ -258,7 +258,7 @@ fn exceeds(value: &Value, levels: usize) -> bool {
     }
 }
 
-fn find_defects(fields: &Fields, id: Result<&OtcId, &OtcError>) -> Vec<String> {
+fn find_defects(fields: &DefinitionFields, id: Result<&OtcId, &OtcError>) -> Vec<String> {
     let mut reasons = Vec::new();
     match id {
         Err(invalid) => reasons.push(format!("`id` is {invalid}")),
@@ -288,12 +288,12 @@ fn find_defects(fields: &Fields, id: Result<&OtcId, &OtcError>) -> Vec<String> {
 
 /// The fields of a definition before validation.
 #[derive(Deserialize)]
-struct Fields {
+struct DefinitionFields {
     id: String,
     name: String,
     description: String,
     version: String,
-    input_schema: Input,
+    input_schema: InputFields,
     /// Defaults to any value, since the published schema does not require the field.
     #[serde(default = "any")]
     output_schema: Option<Map<String, Value>>,
@@ -307,7 +307,7 @@ fn any() -> Option<Map<String, Value>> {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Input {
+struct InputFields {
     parameters: Map<String, Value>,
 }
 

@@ -91,15 +91,13 @@ pub(super) fn run(catalog: &Catalog, matches: &ArgMatches, program: &Program) ->
     let manifest = manifest.to_json(&executables, catalog)?;
     let mut manifest = serde_json::to_vec_pretty(&manifest).map_err(std::io::Error::from)?;
     manifest.push(b'\n');
-    let mut files = vec![ArchiveFile { name: "manifest.json".to_owned(), content: Content::Bytes(manifest) }];
-    files.extend(
-        executables.iter().map(|executable| ArchiveFile {
-            name: executable.entry(name),
-            content: Content::Program(&executable.path),
-        }),
-    );
+    let mut files = vec![ArchiveFile { name: "manifest.json".to_owned(), content: FileContent::Bytes(manifest) }];
+    files.extend(executables.iter().map(|executable| ArchiveFile {
+        name: executable.entry(name),
+        content: FileContent::Program(&executable.path),
+    }));
     if let Some(icon) = icon {
-        files.push(ArchiveFile { name: "icon.png".to_owned(), content: Content::Bytes(png(icon)?) });
+        files.push(ArchiveFile { name: "icon.png".to_owned(), content: FileContent::Bytes(png(icon)?) });
     }
     let default = PathBuf::from(format!("{name}-{}.mcpb", metadata.version));
     let path = matches.get_one::<PathBuf>("output").unwrap_or(&default);
@@ -146,11 +144,11 @@ fn png(path: &Path) -> Result<Vec<u8>, CommandError> {
 /// A file of an archive.
 struct ArchiveFile<'a> {
     name: String,
-    content: Content<'a>,
+    content: FileContent<'a>,
 }
 
 /// The content of a file.
-enum Content<'a> {
+enum FileContent<'a> {
     Bytes(Vec<u8>),
     /// A file, which the archive declares as a program.
     Program(&'a Path),
@@ -162,8 +160,8 @@ fn write_archive(out: impl Write, mut files: Vec<ArchiveFile<'_>>) -> io::Result
     let mut archive = ZipArchiveWriter::new(BufWriter::new(out));
     for file in files {
         match file.content {
-            Content::Bytes(bytes) => add(&mut archive, &file.name, 0o100_644, &mut &*bytes)?,
-            Content::Program(path) => add(&mut archive, &file.name, 0o100_755, &mut File::open(path)?)?,
+            FileContent::Bytes(bytes) => add(&mut archive, &file.name, 0o100_644, &mut &*bytes)?,
+            FileContent::Program(path) => add(&mut archive, &file.name, 0o100_755, &mut File::open(path)?)?,
         }
     }
     archive.finish().map_err(io::Error::other)?.flush()

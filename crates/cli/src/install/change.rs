@@ -16,7 +16,7 @@ use toolkit_runtime::{FileAccess, Replacement, read_regular_file};
 
 use super::client::{Entry, Os, Scope, executable};
 use super::document::{self, Document};
-use super::{Target, failed};
+use super::{ChangedConfig, failed};
 use crate::error::{CommandError, Exit};
 use crate::style::{self, printable};
 
@@ -27,7 +27,7 @@ struct Change {
 }
 
 /// Adds the entry to each configuration of the client, or changes it there.
-pub(super) fn install(target: &Target, entry: &Entry, matches: &ArgMatches) -> Result<Exit, CommandError> {
+pub(super) fn install(target: &ChangedConfig, entry: &Entry, matches: &ArgMatches) -> Result<Exit, CommandError> {
     let key = target.client.servers_key();
     if matches.get_flag("print") {
         let document = Document::parse("", key, &target.name).expect("an empty configuration is valid");
@@ -56,7 +56,7 @@ pub(super) fn install(target: &Target, entry: &Entry, matches: &ArgMatches) -> R
 }
 
 /// Removes the entry from each configuration of the client.
-pub(super) fn uninstall(target: &Target, matches: &ArgMatches) -> Result<Exit, CommandError> {
+pub(super) fn uninstall(target: &ChangedConfig, matches: &ArgMatches) -> Result<Exit, CommandError> {
     let files = target.files()?;
     if files.is_empty() {
         let command = ClaudeCommand::remove(&target.name);
@@ -82,7 +82,7 @@ pub(super) fn uninstall(target: &Target, matches: &ArgMatches) -> Result<Exit, C
 }
 
 /// Parses a configuration.
-fn read(target: &Target, file: ConfigFile) -> Result<(ConfigFile, Document), CommandError> {
+fn read(target: &ChangedConfig, file: ConfigFile) -> Result<(ConfigFile, Document), CommandError> {
     let document = Document::parse(file.text(), target.client.servers_key(), &target.name).map_err(|error| {
         failed(format!("{}:{}:{}: {}", file.path.display(), error.line, error.column, error.message))
     })?;
@@ -91,7 +91,7 @@ fn read(target: &Target, file: ConfigFile) -> Result<(ConfigFile, Document), Com
 
 /// Rejects the entry of another server.
 fn check_owner(
-    target: &Target,
+    target: &ChangedConfig,
     file: &ConfigFile,
     document: &Document,
     entry: &Entry,
@@ -107,14 +107,14 @@ fn check_owner(
 }
 
 /// Returns true if the entry starts a program with the file name of this one, which may have been moved.
-fn is_ours(target: &Target, document: &Document) -> Result<bool, CommandError> {
+fn is_ours(target: &ChangedConfig, document: &Document) -> Result<bool, CommandError> {
     let own = executable()?;
     let file_name = |path: &str| path.rsplit(['/', '\\']).next().map(str::to_owned);
     let command = document.text_field(&target.name, "command");
     Ok(command.is_some_and(|command| file_name(&command) == file_name(&own)))
 }
 
-fn other_program(target: &Target, path: &Path) -> CommandError {
+fn other_program(target: &ChangedConfig, path: &Path) -> CommandError {
     failed(format!(
         "{}: the server `{}` belongs to another program; --name sets another name, and --force changes the entry",
         path.display(),
@@ -123,7 +123,7 @@ fn other_program(target: &Target, path: &Path) -> CommandError {
 }
 
 /// Shows the changes, and makes them if the user agrees.
-fn make(target: &Target, changes: Vec<Change>, matches: &ArgMatches) -> Result<(), CommandError> {
+fn make(target: &ChangedConfig, changes: Vec<Change>, matches: &ArgMatches) -> Result<(), CommandError> {
     let (changes, same): (Vec<Change>, Vec<Change>) =
         changes.into_iter().partition(|change| change.new != change.file.text());
     for Change { file, .. } in &same {
@@ -148,7 +148,7 @@ fn make(target: &Target, changes: Vec<Change>, matches: &ArgMatches) -> Result<(
 }
 
 /// Adds a server of the user to Claude Code, by its own command.
-fn install_with_claude(target: &Target, entry: &Entry, matches: &ArgMatches) -> Result<Exit, CommandError> {
+fn install_with_claude(target: &ChangedConfig, entry: &Entry, matches: &ArgMatches) -> Result<Exit, CommandError> {
     let path =
         claude_code_file(target.places.variable, target.places.home(Os::CURRENT)).map_err(CommandError::usage)?;
     let (file, document) = read(target, ConfigFile::read(path).map_err(failed)?)?;

@@ -47,8 +47,8 @@ pub(super) fn start(program: &str) -> Option<Providers> {
     if std::env::var("OTEL_SDK_DISABLED").is_ok_and(|value| value.eq_ignore_ascii_case("true")) {
         return None;
     }
-    let spans = SpanExporter::builder().with_http().with_http_client(Client::new()?).build();
-    let metrics = MetricExporter::builder().with_http().with_http_client(Client::new()?).build();
+    let spans = SpanExporter::builder().with_http().with_http_client(ExportClient::new()?).build();
+    let metrics = MetricExporter::builder().with_http().with_http_client(ExportClient::new()?).build();
     let (spans, metrics) = match (spans, metrics) {
         (Ok(spans), Ok(metrics)) => (spans, metrics),
         (Err(error), _) | (_, Err(error)) => {
@@ -98,12 +98,12 @@ impl Drop for Providers {
 }
 
 /// The client of a collector, on a runtime of its own: the exporters have threads without one.
-struct Client {
+struct ExportClient {
     runtime: Runtime,
     connections: Connections,
 }
 
-impl Client {
+impl ExportClient {
     fn new() -> Option<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime
@@ -120,7 +120,7 @@ impl Client {
     }
 }
 
-impl HttpClient for Client {
+impl HttpClient for ExportClient {
     fn send_bytes<'s, 'f>(
         &'s self,
         request: Request<Bytes>,
@@ -135,7 +135,7 @@ impl HttpClient for Client {
     }
 }
 
-impl fmt::Debug for Client {
+impl fmt::Debug for ExportClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Client")
     }

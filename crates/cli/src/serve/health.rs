@@ -47,7 +47,7 @@ pub(super) fn start(
     others: Metrics,
 ) -> Result<Configure<DispatcherBuilder>, CommandError> {
     let Some(&address) = matches.get_one::<SocketAddr>("health") else { return Ok(configure) };
-    let calls = Calls::default();
+    let calls = CallCounter::default();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let listener = {
         let _on_runtime = runtime.enter();
@@ -85,7 +85,7 @@ pub(super) fn start(
     Ok(Box::new(move |builder| Ok(configure(builder)?.layer(calls))))
 }
 
-async fn respond(path: &str, calls: &Calls, others: &Metrics, is_ending: bool) -> Response<Body> {
+async fn respond(path: &str, calls: &CallCounter, others: &Metrics, is_ending: bool) -> Response<Body> {
     match path {
         "/healthz" if is_ending => text_response(StatusCode::SERVICE_UNAVAILABLE, "shutting down\n"),
         "/healthz" => text_response(StatusCode::OK, "ok\n"),
@@ -143,30 +143,30 @@ pub(super) fn head(text: &mut String, name: &str, kind: &str, help: &str) {
 
 /// A layer that counts calls.
 #[derive(Clone, Default)]
-struct Calls(Arc<Counts>);
+struct CallCounter(Arc<Counts>);
 
 #[derive(Default)]
 struct Counts {
     running: AtomicU64,
-    ended: Mutex<BTreeMap<(String, &'static str), Ended>>,
+    ended: Mutex<BTreeMap<(String, &'static str), CallTotals>>,
 }
 
 /// The ended calls of a tool with one outcome.
 #[derive(Default)]
-struct Ended {
+struct CallTotals {
     n: u64,
     duration: Duration,
 }
 
 /// A call that is counted when it ends, also if it is dropped.
-struct Running {
+struct CountedCall {
     counts: Arc<Counts>,
     tool: String,
     started: Instant,
     outcome: &'static str,
 }
 
-impl Drop for Running {
+impl Drop for CountedCall {
     fn drop(&mut self) {
         self.counts.running.fetch_sub(1, Ordering::Relaxed);
         let mut ended = self.counts.ended.lock().unwrap_or_else(PoisonError::into_inner);
@@ -176,16 +176,16 @@ impl Drop for Running {
     }
 }
 
-impl Running {
+impl CountedCall {
     fn end(&mut self, outcome: &'static str) {
         self.outcome = outcome;
     }
 }
 
-impl Calls {
-    fn start(&self, call: &Call) -> Running {
+impl CallCounter {
+    fn start(&self, call: &Call) -> CountedCall {
         self.0.running.fetch_add(1, Ordering::Relaxed);
-        Running {
+        CountedCall {
             counts: Arc::clone(&self.0),
             tool: call.tool().id().to_string(),
             started: Instant::now(),
@@ -200,11 +200,11 @@ impl Calls {
         let _ = writeln!(text, "toolkit_calls_running {}", self.0.running.load(Ordering::Relaxed));
         head(&mut text, "toolkit_calls_total", "counter", "Number of completed calls, by tool and outcome.");
         let ended = self.0.ended.lock().unwrap_or_else(PoisonError::into_inner);
-        for ((tool, outcome), Ended { n, .. }) in &*ended {
+        for ((tool, outcome), CallTotals { n, .. }) in &*ended {
             let _ = writeln!(text, "toolkit_calls_total{{tool=\"{tool}\",outcome=\"{outcome}\"}} {n}");
         }
         head(&mut text, "toolkit_call_seconds_total", "counter", "Duration of completed calls, by tool and outcome.");
-        for ((tool, outcome), Ended { duration, .. }) in &*ended {
+        for ((tool, outcome), CallTotals { duration, .. }) in &*ended {
             let seconds = duration.as_secs_f64();
             let _ = writeln!(text, "toolkit_call_seconds_total{{tool=\"{tool}\",outcome=\"{outcome}\"}} {seconds}");
         }
@@ -216,7 +216,7 @@ impl Calls {
     }
 }
 
-impl<S> Layer<S> for Calls {
+impl<S> Layer<S> for CallCounter {
     type Service = Counted<S>;
 
     fn layer(&self, inner: S) -> Counted<S> {
@@ -226,7 +226,7 @@ impl<S> Layer<S> for Calls {
 
 #[derive(Clone)]
 struct Counted<S> {
-    calls: Calls,
+    calls: CallCounter,
     inner: S,
 }
 

@@ -38,7 +38,7 @@ pub(super) fn run(catalog: Catalog, matches: &ArgMatches, program: Program) -> R
     #[cfg(not(feature = "proxy"))]
     let is_proxy = false;
     #[cfg(feature = "explorer")]
-    let page = Page::new(matches, &program.name);
+    let page = ExplorerPage::new(matches, &program.name);
     let dispatcher = {
         let _on_runtime = runtime.enter();
         let builder = Dispatcher::builder(catalog);
@@ -257,13 +257,13 @@ fn bind_error(address: &str, error: &HttpError, matches: &ArgMatches) -> Command
 
 /// The page of `serve --explorer` and its record of calls, if the flag is set.
 #[cfg(feature = "explorer")]
-struct Page {
+struct ExplorerPage {
     title: String,
     calls: RecentCalls,
 }
 
 #[cfg(feature = "explorer")]
-impl Page {
+impl ExplorerPage {
     fn new(matches: &ArgMatches, title: &str) -> Option<Self> {
         matches.get_flag("explorer").then(|| Self { title: title.to_owned(), calls: RecentCalls::new() })
     }

@@ -190,7 +190,7 @@ const INTERVAL: Duration = Duration::from_secs(1);
 const MAX_BYTES: u64 = 4 << 20;
 
 /// The content of the file, or the reason why it cannot be read.
-type Content = Result<String, String>;
+type ConfigText = Result<String, String>;
 
 /// The servers of a configuration file.
 struct Configured {
@@ -203,7 +203,7 @@ struct Configured {
     trusted: Vec<String>,
     logins: Logins,
     /// The content that was applied last.
-    content: Content,
+    content: ConfigText,
     /// The errors in that content.
     errors: Vec<String>,
 }
@@ -285,15 +285,15 @@ impl Configured {
 }
 
 /// Reads the file again. A pipe is not read twice, because that could block.
-fn read_again(file: &Path) -> Content {
+fn read_again(file: &Path) -> ConfigText {
     text(read_regular_file(file, MAX_BYTES))
 }
 
-fn read(file: &Path) -> Content {
+fn read(file: &Path) -> ConfigText {
     text(File::open(file).and_then(|file| read_bounded(file, MAX_BYTES)))
 }
 
-fn text(bytes: io::Result<Vec<u8>>) -> Content {
+fn text(bytes: io::Result<Vec<u8>>) -> ConfigText {
     String::from_utf8(bytes.map_err(|error| error.to_string())?).map_err(|error| error.to_string())
 }
 

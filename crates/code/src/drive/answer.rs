@@ -12,10 +12,10 @@ use toolkit::{Content, Context, RunResult, ToolError};
 use toolkit_backends::chain::{Chain, ChainLimits, StepResult};
 
 use super::trace::{Exceeded, Trace};
-use super::{Run, nested};
+use super::{ProgramRun, nested};
 use crate::engine::{Answer, Call, Request, TOO_MANY_CALLS, Thrown};
 use crate::execution::{CallRecord, structured};
-use crate::journal::Entry;
+use crate::journal::JournalEntry;
 use crate::wire::{json_length, write_json};
 
 /// The default and the maximum number of tools that a search returns.
@@ -30,7 +30,7 @@ const MAX_DESCRIBED: usize = 50;
 
 /// The host of a running program.
 pub(super) struct Host<'r> {
-    run: &'r Run<'r>,
+    run: &'r ProgramRun<'r>,
     trace: &'r Trace,
     /// The context of the calls.
     context: Context,
@@ -60,7 +60,7 @@ impl From<ToolError> for Refused {
 }
 
 impl<'r> Host<'r> {
-    pub(super) fn new(run: &'r Run<'r>, started_at: u64, trace: &'r Trace) -> Self {
+    pub(super) fn new(run: &'r ProgramRun<'r>, started_at: u64, trace: &'r Trace) -> Self {
         let context = nested(run.context, run.pauses.asker(run.context));
         Self { run, trace, context, started_at, n_calls: AtomicU32::new(0), n_reported: AtomicU32::new(0) }
     }
@@ -80,7 +80,7 @@ impl<'r> Host<'r> {
         let Call { id, request, .. } = Arc::unwrap_or_clone(call);
         let at = self.started_at + u64::try_from(self.run.start.elapsed().as_millis()).unwrap_or(u64::MAX);
         let answer = Answer { id, at, outcome, content: listed(id, &content) };
-        let mut entry = Entry { request, answer, calls, content };
+        let mut entry = JournalEntry { request, answer, calls, content };
         if let Err(exceeded) = self.keep(&entry) {
             entry.drop_results(&Thrown::from(&ToolError::from(exceeded)));
         }
@@ -90,14 +90,14 @@ impl<'r> Host<'r> {
     }
 
     /// Reserves the memory of an answer.
-    fn keep(&self, entry: &Entry) -> Result<(), Exceeded> {
+    fn keep(&self, entry: &JournalEntry) -> Result<(), Exceeded> {
         let (budget, limits) = (&self.trace.budget, self.run.limits);
         let answer = (&entry.answer, &entry.calls, &entry.content);
         budget.reserve(json_length(&answer, budget.left(limits)), limits)
     }
 
     /// Counts the calls of an earlier run.
-    pub(super) fn replayed(&self, entry: &Entry) {
+    pub(super) fn replayed(&self, entry: &JournalEntry) {
         self.n_calls.fetch_add(u32::try_from(entry.calls.len()).unwrap_or(u32::MAX), Ordering::Relaxed);
         self.n_reported.fetch_add(u32::try_from(entry.calls.len()).unwrap_or(u32::MAX), Ordering::Relaxed);
     }

@@ -11,24 +11,24 @@ use toolkit::{Content, ToolError};
 use crate::engine::{Call, Printed, Shown, Step, Usage};
 use crate::execution::CallRecord;
 use crate::failure::{Failure, FailureKind};
-use crate::journal::{Entry, Journal};
+use crate::journal::{Journal, JournalEntry};
 use crate::limits::Limits;
 use crate::program::Program;
 
 /// The trace of a run until now. It is complete at each moment, since a run may be dropped.
 pub(crate) struct Trace {
-    state: Mutex<State>,
+    state: Mutex<TraceState>,
     /// The memory of the requests and the answers.
     pub(super) budget: Budget,
 }
 
 #[derive(Default)]
-struct State {
+struct TraceState {
     printed: Vec<Printed>,
     printed_bytes: u64,
     usage: Usage,
     /// The answered calls, in the order of the answers.
-    entries: Vec<Entry>,
+    entries: Vec<JournalEntry>,
     /// The calls without an answer, with the time of their start.
     running: BTreeMap<u32, (Arc<Call>, Duration)>,
 }
@@ -38,7 +38,7 @@ pub(crate) struct Traced {
     pub(crate) printed: Vec<Printed>,
     pub(crate) usage: Usage,
     /// In the order of the answers.
-    pub(crate) entries: Vec<Entry>,
+    pub(crate) entries: Vec<JournalEntry>,
     /// The calls that had no answer at the end, with the time of their start.
     running: Vec<(Arc<Call>, Duration)>,
 }
@@ -72,7 +72,7 @@ impl Trace {
         self.state().running.remove(&id);
     }
 
-    pub(super) fn answered(&self, entry: Entry) {
+    pub(super) fn answered(&self, entry: JournalEntry) {
         self.state().entries.push(entry);
     }
 
@@ -91,11 +91,11 @@ impl Trace {
 
     /// Takes the parts, and leaves an empty trace.
     pub(crate) fn take(&self) -> Traced {
-        let State { printed, usage, entries, running, .. } = std::mem::take(&mut *self.state());
+        let TraceState { printed, usage, entries, running, .. } = std::mem::take(&mut *self.state());
         Traced { printed, usage, entries, running: running.into_values().collect() }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, TraceState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

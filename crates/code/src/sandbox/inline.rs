@@ -124,11 +124,11 @@ impl Sandbox for Inline {
 
 /// A request to the engine, and the receiver of its step.
 struct Turn {
-    input: Input,
+    input: EngineInput,
     step: oneshot::Sender<Step>,
 }
 
-enum Input {
+enum EngineInput {
     Start(Program),
     Resume(Vec<Answer>),
 }
@@ -137,8 +137,8 @@ enum Input {
 fn run(engine: &mut dyn Engine, turns: &Receiver<Turn>) {
     for Turn { input, step } in turns {
         let result = match input {
-            Input::Start(program) => engine.start(&program),
-            Input::Resume(answers) => engine.resume(answers),
+            EngineInput::Start(program) => engine.start(&program),
+            EngineInput::Resume(answers) => engine.resume(answers),
         };
         // The receiver is gone if the host does not wait any longer.
         let _ = step.send(result);
@@ -162,7 +162,7 @@ impl InlineSession {
         Ok(Self { turns, stop, enforced: Enforced::from_iter([Guarantee::Steps, Guarantee::Memory]) })
     }
 
-    fn turn(&self, input: Input) -> BoxFuture<'_, Result<Step, SandboxError>> {
+    fn turn(&self, input: EngineInput) -> BoxFuture<'_, Result<Step, SandboxError>> {
         let (step, received) = oneshot::channel();
         let sent = self.turns.send(Turn { input, step });
         Box::pin(async move {
@@ -180,11 +180,11 @@ impl Session for InlineSession {
     }
 
     fn start<'a>(&'a mut self, program: &'a Program) -> BoxFuture<'a, Result<Step, SandboxError>> {
-        self.turn(Input::Start(program.clone()))
+        self.turn(EngineInput::Start(program.clone()))
     }
 
     fn resume(&mut self, answers: Vec<Answer>) -> BoxFuture<'_, Result<Step, SandboxError>> {
-        self.turn(Input::Resume(answers))
+        self.turn(EngineInput::Resume(answers))
     }
 }
 

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use toolkit::call::BoxFuture;
 
-use self::child::{Launch, Starter, Worker};
+use self::child::{Launch, Starter, WorkerProcess};
 pub use self::container::{CommandLine, Container};
 use crate::engine::{Answer, Step};
 use crate::limits::{Enforced, Limits, Profile};
@@ -170,14 +170,14 @@ impl Sandbox for Process {
 #[derive(Default)]
 struct Pool {
     size: usize,
-    state: Mutex<State>,
+    state: Mutex<PoolState>,
 }
 
 #[derive(Default)]
-struct State {
+struct PoolState {
     /// Those of the session that was opened last.
     limits: Option<Limits>,
-    workers: VecDeque<Worker>,
+    workers: VecDeque<WorkerProcess>,
     n_starting: usize,
 }
 
@@ -194,7 +194,7 @@ impl Pool {
     }
 
     /// Returns a worker for these limits. Workers for other limits are dropped.
-    fn take(&self, limits: &Limits) -> Option<Worker> {
+    fn take(&self, limits: &Limits) -> Option<WorkerProcess> {
         // It is dropped after the lock.
         let mut dropped = Vec::new();
         let mut state = self.state();
@@ -244,7 +244,7 @@ impl Pool {
     }
 
     /// Keeps a worker unless sessions have other limits by now.
-    fn put(&self, worker: Worker, limits: &Limits) {
+    fn put(&self, worker: WorkerProcess, limits: &Limits) {
         let mut state = self.state();
         if state.limits == Some(*limits) && state.workers.len() < self.size {
             state.workers.push_back(worker);
@@ -254,7 +254,7 @@ impl Pool {
         drop(worker);
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, PoolState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -267,14 +267,14 @@ impl fmt::Debug for Pool {
 
 /// A session with a worker.
 struct ProcessSession {
-    worker: Worker,
+    worker: WorkerProcess,
     exchange: Exchange,
     /// The time that the program has run.
     running: Duration,
 }
 
 impl ProcessSession {
-    fn new(worker: Worker, limits: Limits) -> Self {
+    fn new(worker: WorkerProcess, limits: Limits) -> Self {
         Self { worker, exchange: Exchange::new(limits), running: Duration::ZERO }
     }
 

@@ -45,7 +45,7 @@ use crate::wire::{self, GREETING_BYTES, Hello, SESSIONS, ToHost, ToWorker, WireE
 /// ```
 #[derive(Clone)]
 pub struct Remote {
-    client: Client,
+    client: SessionClient,
     profile: Profile,
     start_timeout: Duration,
 }
@@ -76,7 +76,7 @@ impl Remote {
     }
 
     fn create(url: &str, token: SecretString, is_unencrypted: bool) -> Result<Self, SandboxError> {
-        let client = Client::new(url, token, is_unencrypted)?;
+        let client = SessionClient::new(url, token, is_unencrypted)?;
         Ok(Self { client, profile: Profile::default(), start_timeout: START_TIMEOUT })
     }
 
@@ -132,7 +132,7 @@ impl fmt::Debug for Remote {
 
 /// A server and the connections to it.
 #[derive(Clone)]
-struct Client {
+struct SessionClient {
     url: ServerUrl,
     authorization: HeaderValue,
     connections: Connections,
@@ -147,7 +147,7 @@ struct Received {
 /// The maximum number of characters of a reason that the server gives.
 const MAX_REASON: usize = 500;
 
-impl Client {
+impl SessionClient {
     fn new(url: &str, token: SecretString, is_unencrypted: bool) -> Result<Self, SandboxError> {
         let url = ServerUrl::parse(url).map_err(invalid_url)?;
         if !url.is_https() && !is_unencrypted && !is_loopback(url.authority().host()) {
@@ -212,7 +212,7 @@ fn unavailable(reason: String) -> SandboxError {
 
 /// A session with a server. Dropping it ends the session there.
 struct RemoteSession {
-    client: Client,
+    client: SessionClient,
     path: String,
     exchange: Exchange,
     enforced: Enforced,
@@ -225,7 +225,7 @@ const MAX_ID: usize = 200;
 
 impl RemoteSession {
     /// Opens a session. Also returns the mechanisms that are missing.
-    async fn open(client: &Client, limits: &Limits) -> Result<(Self, Vec<String>), SandboxError> {
+    async fn open(client: &SessionClient, limits: &Limits) -> Result<(Self, Vec<String>), SandboxError> {
         let hello =
             wire::encode(&ToWorker::Hello(Hello::new(*limits)), GREETING_BYTES).map_err(|error| protocol(&error))?;
         let Received { location, body } = client.send(Method::POST, SESSIONS, hello, GREETING_BYTES).await?;

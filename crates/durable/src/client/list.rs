@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::client::{Client, RunState, StepState};
 use crate::error::{DurableError, RunId};
 use crate::record::Pause;
-use crate::store::{Page, Phase, Record};
+use crate::store::{Phase, RunRecord, RunsPage};
 
 /// The selection of runs for [`Client::list`]. By default, the 100 runs of the application that were started last.
 ///
@@ -176,8 +176,8 @@ impl Client {
         Ok(n_deleted)
     }
 
-    async fn page(&self, filter: &RunFilter, offset: usize) -> Result<Vec<Record>, DurableError> {
-        let page = Page {
+    async fn page(&self, filter: &RunFilter, offset: usize) -> Result<Vec<RunRecord>, DurableError> {
+        let page = RunsPage {
             application: (!filter.is_any_application).then_some(&*self.0.application),
             phases: filter.phases(),
             ended_for: filter.ended_for,
@@ -189,7 +189,7 @@ impl Client {
 
     async fn summary(
         &self,
-        record: Record,
+        record: RunRecord,
         workers: &mut HashMap<(String, Option<String>), bool>,
     ) -> Result<RunSummary, DurableError> {
         let application = record.application.clone().unwrap_or_else(|| self.0.application.clone());

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::client::Run;
 use crate::error::DurableError;
-use crate::record::{Attempt, Decision, Entry, Input, Pause, Place};
+use crate::record::{Attempt, AttemptPlace, Decision, EntryKind, Pause, RunInput};
 use crate::store::Phase;
 
 /// The status of a run.
@@ -162,7 +162,7 @@ impl Run {
     /// Returns an error if the run does not exist, or the database fails.
     pub async fn status(&self) -> Result<RunStatus, DurableError> {
         let record = self.record(true).await?;
-        let input: Option<Input> = record.input.as_deref().and_then(|json| serde_json::from_str(json).ok());
+        let input: Option<RunInput> = record.input.as_deref().and_then(|json| serde_json::from_str(json).ok());
         let chain = input.map(|input| input.chain).unwrap_or_default();
         let mut states = self.states().await?;
         let steps: Vec<StepStatus> = chain
@@ -186,18 +186,18 @@ impl Run {
 
     /// Returns the states of the steps with a recorded result.
     pub(super) async fn states(&self) -> Result<BTreeMap<usize, StepState>, DurableError> {
-        let mut last: BTreeMap<usize, (Place, StepState)> = BTreeMap::new();
+        let mut last: BTreeMap<usize, (AttemptPlace, StepState)> = BTreeMap::new();
         for (number, output) in self.runs().entries(&self.id).await? {
-            let Some((place, entry)) = Place::find(number) else { continue };
+            let Some((place, entry)) = AttemptPlace::find(number) else { continue };
             let state = match entry {
-                Entry::Guard => StepState::Open,
-                Entry::Decision => match output.as_deref().map(serde_json::from_str::<Option<Decision>>) {
+                EntryKind::Guard => StepState::Open,
+                EntryKind::Decision => match output.as_deref().map(serde_json::from_str::<Option<Decision>>) {
                     Some(Ok(Some(Decision::Skip(_)))) => StepState::Succeeded,
                     Some(Ok(Some(Decision::Fail) | None)) => StepState::Failed,
                     // The step runs again.
                     _ => StepState::Open,
                 },
-                Entry::Result => match output.as_deref().map(serde_json::from_str::<Attempt>) {
+                EntryKind::Result => match output.as_deref().map(serde_json::from_str::<Attempt>) {
                     Some(Ok(Attempt::Done { result: Ok(_), .. })) => StepState::Succeeded,
                     Some(Ok(Attempt::Paused(pause))) => StepState::Waiting { pause, attempt: place.attempt },
                     _ => StepState::Failed,

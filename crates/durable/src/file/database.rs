@@ -103,7 +103,7 @@ const VERSION: i64 = 1;
 /// The time that another process may hold the lock of the file. Transactions take milliseconds.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The identifiers of rows are those of [`Place`](crate::record::Place); times are milliseconds since 1970. `execution` is the
+/// The identifiers of rows are those of [`AttemptPlace`](crate::record::AttemptPlace); times are milliseconds since 1970. `execution` is the
 /// id of the execution that may record entries.
 const TABLES: &str = "
     CREATE TABLE runs (
@@ -142,13 +142,15 @@ pub(super) fn open(path: &Path, is_worker: bool) -> Result<Connection, DurableEr
     let begun = Instant::now();
     loop {
         match prepare(&mut connection, is_worker) {
-            Ok(State::Ready) => return Ok(connection),
-            Ok(State::Empty) => return Err(missing(path, "has no tables yet: a worker creates them when it starts")),
-            Ok(State::Foreign) => {
+            Ok(FileState::Ready) => return Ok(connection),
+            Ok(FileState::Empty) => {
+                return Err(missing(path, "has no tables yet: a worker creates them when it starts"));
+            }
+            Ok(FileState::Foreign) => {
                 let message = format!("{} is the SQLite database of another program", path.display());
                 return Err(DurableError::Damaged { message, source: None });
             }
-            Ok(State::Other(version)) => {
+            Ok(FileState::Other(version)) => {
                 let message = format!(
                     "the tables of {} have version {version}, and this program knows version {VERSION}: use the program that \
                      has written them, or another file",
@@ -188,7 +190,7 @@ fn create(path: &Path) -> Result<(), DurableError> {
     }
 }
 
-enum State {
+enum FileState {
     Ready,
     /// There are no tables.
     Empty,
@@ -197,13 +199,13 @@ enum State {
     Other(i64),
 }
 
-fn prepare(connection: &mut Connection, creates: bool) -> rusqlite::Result<State> {
+fn prepare(connection: &mut Connection, creates: bool) -> rusqlite::Result<FileState> {
     connection.busy_timeout(BUSY_TIMEOUT)?;
     // In a transaction: another process may create the tables between two queries.
     let found = state(&*connection.transaction()?)?;
     match found {
-        State::Empty if creates => {}
-        State::Ready => {}
+        FileState::Empty if creates => {}
+        FileState::Ready => {}
         other => return Ok(other),
     }
     let journal: String = connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
@@ -218,23 +220,23 @@ fn prepare(connection: &mut Connection, creates: bool) -> rusqlite::Result<State
     connection.execute_batch("PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF;")?;
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     // Another worker may have created the tables meanwhile.
-    if let State::Empty = state(&transaction)? {
+    if let FileState::Empty = state(&transaction)? {
         transaction.execute_batch(TABLES)?;
         transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
         transaction.pragma_update(None, "user_version", VERSION)?;
     }
     transaction.commit()?;
-    Ok(State::Ready)
+    Ok(FileState::Ready)
 }
 
-fn state(connection: &Connection) -> rusqlite::Result<State> {
+fn state(connection: &Connection) -> rusqlite::Result<FileState> {
     let number = |text: &str| connection.query_row(text, [], |row| row.get::<_, i64>(0));
     let (id, version) = (number("PRAGMA application_id")?, number("PRAGMA user_version")?);
     Ok(match id {
-        APPLICATION_ID if version == VERSION => State::Ready,
-        APPLICATION_ID => State::Other(version),
-        0 if version == 0 && number("SELECT count(*) FROM sqlite_schema")? == 0 => State::Empty,
-        _ => State::Foreign,
+        APPLICATION_ID if version == VERSION => FileState::Ready,
+        APPLICATION_ID => FileState::Other(version),
+        0 if version == 0 && number("SELECT count(*) FROM sqlite_schema")? == 0 => FileState::Empty,
+        _ => FileState::Foreign,
     })
 }
 

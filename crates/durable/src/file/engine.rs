@@ -13,10 +13,10 @@ use toolkit_backends::chain::ChainOutcome;
 
 use crate::error::{DurableError, RunId};
 use crate::file::database::Database;
-use crate::file::lease::{Lease, Worker};
+use crate::file::lease::{FileWorker, Lease};
 use crate::file::{Address, now};
-use crate::record::{Attempt, Decision, Entry, Input, Place};
-use crate::store::{self, Ended, POLL, Phase, StepEntries};
+use crate::record::{Attempt, AttemptPlace, Decision, EntryKind, RunInput};
+use crate::store::{self, POLL, Phase, RunEnd, StepEntries};
 
 /// The number of executions after which a run is given up.
 const MAX_EXECUTIONS: i64 = 100;
@@ -32,7 +32,7 @@ const QUEUED: &str = "FROM runs WHERE phase = 'queued' AND application = ?1 AND 
 /// The engine of a worker.
 pub(crate) struct Engine {
     database: Database,
-    worker: Worker,
+    worker: FileWorker,
     lease: Arc<Lease>,
     task: Option<JoinHandle<()>>,
 }
@@ -40,7 +40,7 @@ pub(crate) struct Engine {
 impl Engine {
     pub(crate) async fn open(address: &Address, worker: &str, version: &str) -> Result<Self, DurableError> {
         let (id, application) = (worker.to_owned(), address.application.clone());
-        let worker = Worker { id, application, version: version.to_owned() };
+        let worker = FileWorker { id, application, version: version.to_owned() };
         let database = Database::open(&address.path, true).await?;
         let lease = Arc::new(Lease::acquire(database.clone(), worker.clone()).await?);
         Ok(Self { database, worker, lease, task: None })
@@ -56,8 +56,8 @@ impl store::Engine for Engine {
 
     async fn launch<R, F>(&mut self, run: R) -> Result<(), DurableError>
     where
-        R: Fn(Execution, Input) -> F + Send + Sync + 'static,
-        F: Future<Output = Result<ChainOutcome, Ended<Stop>>> + Send + 'static,
+        R: Fn(Execution, RunInput) -> F + Send + Sync + 'static,
+        F: Future<Output = Result<ChainOutcome, RunEnd<Stop>>> + Send + 'static,
     {
         self.task = Some(tokio::spawn(take_runs(self.database.clone(), self.worker.clone(), run)));
         Ok(())
@@ -72,10 +72,10 @@ impl store::Engine for Engine {
 }
 
 /// Takes runs until it is dropped, which ends their executions.
-async fn take_runs<R, F>(database: Database, worker: Worker, run: R)
+async fn take_runs<R, F>(database: Database, worker: FileWorker, run: R)
 where
-    R: Fn(Execution, Input) -> F,
-    F: Future<Output = Result<ChainOutcome, Ended<Stop>>> + Send + 'static,
+    R: Fn(Execution, RunInput) -> F,
+    F: Future<Output = Result<ChainOutcome, RunEnd<Stop>>> + Send + 'static,
 {
     let (changed, changes) = watch::channel(());
     let mut executions = JoinSet::new();
@@ -100,7 +100,7 @@ where
                 Ok(input) => executions.spawn(end(owned, run(execution, input))),
                 Err(error) => {
                     let message = format!("the recorded chain is damaged: {error}");
-                    let rejected = Ended::Rejected(ToolError::new(ErrorKind::InvalidArguments, message));
+                    let rejected = RunEnd::Rejected(ToolError::new(ErrorKind::InvalidArguments, message));
                     executions.spawn(end(owned, std::future::ready(Err(rejected))))
                 }
             };
@@ -122,8 +122,8 @@ struct Taken {
 }
 
 /// Takes runs from the queue. Returns a number that changes when other connections write.
-async fn take(database: &Database, worker: &Worker) -> Result<(i64, Vec<Taken>), DurableError> {
-    let Worker { application, version, .. } = worker.clone();
+async fn take(database: &Database, worker: &FileWorker) -> Result<(i64, Vec<Taken>), DurableError> {
+    let FileWorker { application, version, .. } = worker.clone();
     let (number, is_queued) = database
         .read(move |transaction| {
             let number = transaction.query_row("PRAGMA data_version", [], |row| row.get(0))?;
@@ -139,8 +139,8 @@ async fn take(database: &Database, worker: &Worker) -> Result<(i64, Vec<Taken>),
     Ok((number, taken))
 }
 
-fn take_queued(transaction: &Transaction<'_>, worker: &Worker) -> rusqlite::Result<Vec<Taken>> {
-    let Worker { id, application, version } = worker;
+fn take_queued(transaction: &Transaction<'_>, worker: &FileWorker) -> rusqlite::Result<Vec<Taken>> {
+    let FileWorker { id, application, version } = worker;
     let queued: Vec<(String, String, i64)> = transaction
         .prepare(&format!("SELECT id, input, n_executions {QUEUED} ORDER BY rowid LIMIT {BATCH}"))?
         .query_map(params![application, version], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
@@ -165,12 +165,12 @@ fn take_queued(transaction: &Transaction<'_>, worker: &Worker) -> rusqlite::Resu
 }
 
 /// Records the outcome of a run.
-async fn end(owned: Owned, run: impl Future<Output = Result<ChainOutcome, Ended<Stop>>>) {
+async fn end(owned: Owned, run: impl Future<Output = Result<ChainOutcome, RunEnd<Stop>>>) {
     let (phase, outcome) = match run.await {
         Ok(outcome) => (Phase::Finished, serde_json::to_string(&outcome)),
-        Err(Ended::Rejected(error)) => (Phase::Rejected, serde_json::to_string(&error)),
-        Err(Ended::Lost | Ended::Failed(Stop::Lost)) => return,
-        Err(Ended::Failed(Stop::Damaged(error))) => {
+        Err(RunEnd::Rejected(error)) => (Phase::Rejected, serde_json::to_string(&error)),
+        Err(RunEnd::Lost | RunEnd::Failed(Stop::Lost)) => return,
+        Err(RunEnd::Failed(Stop::Damaged(error))) => {
             tracing::error!(%error, run = %owned.run, "cannot continue a run");
             return;
         }
@@ -317,19 +317,19 @@ struct Step<'r> {
 }
 
 impl Step<'_> {
-    fn number(&self, attempt: usize, entry: Entry) -> i32 {
-        Place { step: self.step, attempt }.number(entry)
+    fn number(&self, attempt: usize, entry: EntryKind) -> i32 {
+        AttemptPlace { step: self.step, attempt }.number(entry)
     }
 }
 
 impl StepEntries<Stop> for Step<'_> {
     fn guard(&mut self, attempt: usize) -> BoxFuture<'_, Result<bool, Stop>> {
-        let number = self.number(attempt, Entry::Guard);
+        let number = self.number(attempt, EntryKind::Guard);
         Box::pin(async move { Ok(self.owned.record(number, self.owned.id.to_string()).await?.1) })
     }
 
     fn result(&mut self, attempt: usize, make: BoxFuture<'static, Attempt>) -> BoxFuture<'_, Result<Attempt, Stop>> {
-        let (owned, number) = (self.owned, self.number(attempt, Entry::Result));
+        let (owned, number) = (self.owned, self.number(attempt, EntryKind::Result));
         Box::pin(async move {
             let recorded = match owned.read(number).await? {
                 Some(recorded) => recorded,
@@ -344,7 +344,7 @@ impl StepEntries<Stop> for Step<'_> {
     }
 
     fn decision(&mut self, attempt: usize) -> BoxFuture<'_, Result<Option<Decision>, Stop>> {
-        let (owned, number) = (self.owned, self.number(attempt, Entry::Decision));
+        let (owned, number) = (self.owned, self.number(attempt, EntryKind::Decision));
         Box::pin(async move {
             // The time is recorded, so that another worker waits for the rest.
             let timeout = i64::try_from(self.decision_timeout.as_millis()).unwrap_or(i64::MAX);

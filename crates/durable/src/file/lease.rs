@@ -18,7 +18,7 @@ use toolkit::call::BoxFuture;
 use crate::error::DurableError;
 use crate::file::database::Database;
 use crate::file::{database, now};
-use crate::store::{self, Answer, LOOK_TIMEOUT, QueueStatus};
+use crate::store::{self, LOOK_TIMEOUT, QueueStatus, StoreAnswer};
 
 /// The interval at which the worker gives a sign, and looks for dead ones.
 const INTERVAL: Duration = Duration::from_millis(500);
@@ -28,7 +28,7 @@ const MIN_SILENCE: Duration = Duration::from_secs(3);
 
 /// A worker, as the file records it.
 #[derive(Clone)]
-pub(super) struct Worker {
+pub(super) struct FileWorker {
     pub(super) id: String,
     pub(super) application: String,
     pub(super) version: String,
@@ -37,7 +37,7 @@ pub(super) struct Worker {
 /// The lease of a worker.
 pub(super) struct Lease {
     database: Database,
-    worker: Worker,
+    worker: FileWorker,
     presence: Arc<Mutex<Option<Presence>>>,
     /// The time at which the file last confirmed that this worker lives.
     confirmed: Mutex<Option<Instant>>,
@@ -47,11 +47,11 @@ pub(super) struct Lease {
 type Signs = HashMap<String, (SystemTime, Instant)>;
 
 impl Lease {
-    pub(super) async fn acquire(database: Database, worker: Worker) -> Result<Self, DurableError> {
+    pub(super) async fn acquire(database: Database, worker: FileWorker) -> Result<Self, DurableError> {
         let (presence, confirmed) = (Arc::default(), Mutex::default());
         let lease = Self { database, worker, presence, confirmed };
         lease.renew().await?;
-        let Worker { application, version, .. } = lease.worker.clone();
+        let FileWorker { application, version, .. } = lease.worker.clone();
         lease
             .database
             .write(move |transaction| {
@@ -90,7 +90,7 @@ impl Lease {
             if n_known == 0 {
                 let insert =
                     "INSERT INTO workers (id, application, version) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
-                let Worker { id, application, version } = worker;
+                let FileWorker { id, application, version } = worker;
                 connection.execute(insert, params![id, application, version]).map_err(failed)?;
             }
             Ok(())
@@ -167,9 +167,9 @@ impl store::Lease for Lease {
         self.confirmed.lock().unwrap_or_else(PoisonError::into_inner).map(|at| at.elapsed())
     }
 
-    fn queue(&self) -> Answer<'_, QueueStatus> {
+    fn queue(&self) -> StoreAnswer<'_, QueueStatus> {
         Box::pin(async {
-            let (database, Worker { application, version, .. }) = (self.database.clone(), self.worker.clone());
+            let (database, FileWorker { application, version, .. }) = (self.database.clone(), self.worker.clone());
             let counts = self.database.read(move |transaction| {
                 let count = "SELECT phase, count(*), min(changed) FROM runs WHERE application = ?1 \
                              AND phase IN ('queued', 'started', 'parked') GROUP BY phase";
@@ -226,7 +226,7 @@ impl store::Lease for Lease {
         })
     }
 
-    fn owned(&self) -> Answer<'_, HashMap<String, i64>> {
+    fn owned(&self) -> StoreAnswer<'_, HashMap<String, i64>> {
         let worker = self.worker.id.clone();
         Box::pin(self.database.read(move |transaction| {
             let owned = "SELECT id, changed FROM runs WHERE phase = 'started' AND worker = ?1";
@@ -234,7 +234,7 @@ impl store::Lease for Lease {
         }))
     }
 
-    fn requeue<'a>(&'a self, run: &'a str) -> Answer<'a, ()> {
+    fn requeue<'a>(&'a self, run: &'a str) -> StoreAnswer<'a, ()> {
         let (run, worker) = (run.to_owned(), self.worker.id.clone());
         Box::pin(self.database.write(move |transaction| {
             let requeue = "UPDATE runs SET phase = 'queued', execution = NULL, changed = ?3 \

@@ -10,8 +10,8 @@ use crate::error::{DurableError, RunId};
 use crate::file::database::Database;
 use crate::file::lease::{self, Sign};
 use crate::file::{Address, now};
-use crate::record::{Decision, Entry, Input, Place};
-use crate::store::{self, Answer, POLL, Page, Phase, Record};
+use crate::record::{AttemptPlace, Decision, EntryKind, RunInput};
+use crate::store::{self, POLL, Phase, RunRecord, RunsPage, StoreAnswer};
 
 /// The runs in a file.
 pub(crate) struct Runs {
@@ -27,7 +27,7 @@ impl Runs {
 }
 
 impl store::Runs for Runs {
-    fn start<'a>(&'a self, id: &'a RunId, input: &'a Input) -> Answer<'a, ()> {
+    fn start<'a>(&'a self, id: &'a RunId, input: &'a RunInput) -> StoreAnswer<'a, ()> {
         let (id, application) = (id.clone(), self.application.clone());
         let input = serde_json::to_string(input).map_err(DurableError::engine);
         Box::pin(async move {
@@ -41,7 +41,7 @@ impl store::Runs for Runs {
         })
     }
 
-    fn find<'a>(&'a self, id: &'a RunId, with_input: bool) -> Answer<'a, Option<Record>> {
+    fn find<'a>(&'a self, id: &'a RunId, with_input: bool) -> StoreAnswer<'a, Option<RunRecord>> {
         let id = id.clone();
         Box::pin(self.database.read(move |transaction| {
             let input = if with_input { "input" } else { "NULL" };
@@ -50,7 +50,7 @@ impl store::Runs for Runs {
         }))
     }
 
-    fn entries<'a>(&'a self, id: &'a RunId) -> Answer<'a, Vec<(i32, Option<String>)>> {
+    fn entries<'a>(&'a self, id: &'a RunId) -> StoreAnswer<'a, Vec<(i32, Option<String>)>> {
         let id = id.clone();
         Box::pin(self.database.read(move |transaction| {
             let select = "SELECT number, value FROM entries WHERE run = ?1 ORDER BY number";
@@ -59,7 +59,7 @@ impl store::Runs for Runs {
         }))
     }
 
-    fn outcome<'a>(&'a self, id: &'a RunId) -> Answer<'a, ChainOutcome> {
+    fn outcome<'a>(&'a self, id: &'a RunId) -> StoreAnswer<'a, ChainOutcome> {
         Box::pin(async move {
             loop {
                 let run = id.clone();
@@ -88,20 +88,20 @@ impl store::Runs for Runs {
         })
     }
 
-    fn cancel<'a>(&'a self, id: &'a RunId) -> Answer<'a, ()> {
+    fn cancel<'a>(&'a self, id: &'a RunId) -> StoreAnswer<'a, ()> {
         let cancel = "UPDATE runs SET phase = 'cancelled', changed = ?2, ended = ?2 \
                       WHERE id = ?1 AND phase IN ('queued', 'started', 'parked')";
         self.update(cancel, id)
     }
 
-    fn resume<'a>(&'a self, id: &'a RunId) -> Answer<'a, ()> {
+    fn resume<'a>(&'a self, id: &'a RunId) -> StoreAnswer<'a, ()> {
         let resume = "UPDATE runs SET phase = 'queued', execution = NULL, n_executions = 0, changed = ?2, ended = NULL \
                       WHERE id = ?1 AND phase IN ('cancelled', 'parked')";
         self.update(resume, id)
     }
 
-    fn decide<'a>(&'a self, id: &'a RunId, place: Place, decision: &'a Decision) -> Answer<'a, ()> {
-        let (id, number) = (id.clone(), place.number(Entry::Decision));
+    fn decide<'a>(&'a self, id: &'a RunId, place: AttemptPlace, decision: &'a Decision) -> StoreAnswer<'a, ()> {
+        let (id, number) = (id.clone(), place.number(EntryKind::Decision));
         let decision = serde_json::to_string(decision).map_err(DurableError::engine);
         Box::pin(async move {
             let decision = decision?;
@@ -115,7 +115,7 @@ impl store::Runs for Runs {
         })
     }
 
-    fn list<'a>(&'a self, page: Page<'a>) -> Answer<'a, Vec<Record>> {
+    fn list<'a>(&'a self, page: RunsPage<'a>) -> StoreAnswer<'a, Vec<RunRecord>> {
         let phases: Vec<String> = page.phases.iter().map(|phase| format!("'{}'", phase.name())).collect();
         let select = format!(
             "SELECT {COLUMNS}, NULL FROM runs WHERE phase IN ({}) AND (?1 IS NULL OR application = ?1) \
@@ -132,7 +132,7 @@ impl store::Runs for Runs {
         }))
     }
 
-    fn delete<'a>(&'a self, ids: &'a [&'a str]) -> Answer<'a, u64> {
+    fn delete<'a>(&'a self, ids: &'a [&'a str]) -> StoreAnswer<'a, u64> {
         let ids: Vec<String> = ids.iter().map(|id| (*id).to_owned()).collect();
         Box::pin(self.database.write(move |transaction| {
             let mut n_deleted = 0;
@@ -147,7 +147,7 @@ impl store::Runs for Runs {
         }))
     }
 
-    fn last_version<'a>(&'a self, application: &'a str) -> Answer<'a, Option<String>> {
+    fn last_version<'a>(&'a self, application: &'a str) -> StoreAnswer<'a, Option<String>> {
         let application = application.to_owned();
         Box::pin(self.database.read(move |transaction| {
             let select =
@@ -156,7 +156,7 @@ impl store::Runs for Runs {
         }))
     }
 
-    fn has_worker<'a>(&'a self, application: &'a str, version: &'a str) -> Answer<'a, bool> {
+    fn has_worker<'a>(&'a self, application: &'a str, version: &'a str) -> StoreAnswer<'a, bool> {
         let (application, version) = (application.to_owned(), version.to_owned());
         let database = self.database.clone();
         Box::pin(self.database.read(move |transaction| {
@@ -173,7 +173,7 @@ impl store::Runs for Runs {
 }
 
 impl Runs {
-    fn update(&self, update: &'static str, id: &RunId) -> Answer<'_, ()> {
+    fn update(&self, update: &'static str, id: &RunId) -> StoreAnswer<'_, ()> {
         let id = id.clone();
         Box::pin(
             self.database.write(move |transaction| transaction.execute(update, params![id.as_str(), now()]).map(drop)),
@@ -184,9 +184,9 @@ impl Runs {
 /// The columns of [`record`], before the input.
 const COLUMNS: &str = "id, application, phase, version, worker, started, changed";
 
-fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
+fn record(row: &Row<'_>) -> rusqlite::Result<RunRecord> {
     let time = |column| row.get(column).map(|ms| Timestamp::from_millisecond(ms).unwrap_or_default());
-    Ok(Record {
+    Ok(RunRecord {
         id: RunId::recorded(row.get(0)?),
         application: row.get(1)?,
         phase: phase(row, 2)?,

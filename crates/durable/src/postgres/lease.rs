@@ -19,8 +19,8 @@ use toolkit::call::BoxFuture;
 
 use crate::error::DurableError;
 use crate::postgres::session::{self, Address};
-use crate::record::{Entry, Place, WORKFLOW};
-use crate::store::{self, Answer, LOOK_TIMEOUT, QueueStatus};
+use crate::record::{AttemptPlace, EntryKind, WORKFLOW};
+use crate::store::{self, LOOK_TIMEOUT, QueueStatus, StoreAnswer};
 
 /// The interval at which the session is checked, and dead workers are looked for.
 const INTERVAL: Duration = Duration::from_millis(500);
@@ -153,10 +153,10 @@ impl Lease {
     pub(super) async fn is_guard(
         &self,
         run: &str,
-        place: Place,
+        place: AttemptPlace,
         execution: &str,
     ) -> Result<Option<bool>, sysdb::Error> {
-        let output = self.entry(run, place.number(Entry::Guard)).await?;
+        let output = self.entry(run, place.number(EntryKind::Guard)).await?;
         let is_own = |json: String| serde_json::from_str::<String>(&json).is_ok_and(|recorded| recorded == execution);
         Ok(output.map(|output| output.is_some_and(is_own)))
     }
@@ -273,7 +273,7 @@ impl store::Lease for Lease {
         self.confirmed.lock().unwrap_or_else(PoisonError::into_inner).map(|at| at.elapsed())
     }
 
-    fn queue(&self) -> Answer<'_, QueueStatus> {
+    fn queue(&self) -> StoreAnswer<'_, QueueStatus> {
         Box::pin(async {
             let counts: Vec<(String, i64, i64)> = sqlx::query_as(QUEUE_COUNTS)
                 .bind(WORKFLOW)
@@ -322,7 +322,7 @@ impl store::Lease for Lease {
         })
     }
 
-    fn owned(&self) -> Answer<'_, HashMap<String, i64>> {
+    fn owned(&self) -> StoreAnswer<'_, HashMap<String, i64>> {
         Box::pin(async {
             let query = sqlx::query_as(OWNED).bind(WORKFLOW).bind(&self.executor);
             let owned: Vec<(String, i64)> = query.fetch_all(&self.pool).await.map_err(DurableError::engine)?;
@@ -330,7 +330,7 @@ impl store::Lease for Lease {
         })
     }
 
-    fn requeue<'a>(&'a self, run: &'a str) -> Answer<'a, ()> {
+    fn requeue<'a>(&'a self, run: &'a str) -> StoreAnswer<'a, ()> {
         Box::pin(async move {
             let query = sqlx::query(REQUEUE).bind(run).bind(&self.executor);
             query.execute(&self.pool).await.map(drop).map_err(DurableError::engine)

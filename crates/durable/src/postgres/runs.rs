@@ -13,8 +13,8 @@ use toolkit_backends::chain::ChainOutcome;
 
 use crate::error::{DurableError, RunId};
 use crate::postgres::session::{self, Address};
-use crate::record::{Decision, Input, Place, QUEUE, WORKFLOW};
-use crate::store::{self, Answer, Page, Phase, Record};
+use crate::record::{AttemptPlace, Decision, QUEUE, RunInput, WORKFLOW};
+use crate::store::{self, Phase, RunRecord, RunsPage, StoreAnswer};
 
 /// The runs in a database.
 pub(crate) struct Runs {
@@ -35,7 +35,7 @@ impl Runs {
 }
 
 impl store::Runs for Runs {
-    fn start<'a>(&'a self, id: &'a RunId, input: &'a Input) -> Answer<'a, ()> {
+    fn start<'a>(&'a self, id: &'a RunId, input: &'a RunInput) -> StoreAnswer<'a, ()> {
         Box::pin(async move {
             let options = EnqueueOptions { workflow_id: Some(id.as_str()), ..EnqueueOptions::new(QUEUE) };
             let started = self.engine.enqueue_with(WORKFLOW, input, options).await;
@@ -44,7 +44,7 @@ impl store::Runs for Runs {
         })
     }
 
-    fn find<'a>(&'a self, id: &'a RunId, with_input: bool) -> Answer<'a, Option<Record>> {
+    fn find<'a>(&'a self, id: &'a RunId, with_input: bool) -> StoreAnswer<'a, Option<RunRecord>> {
         Box::pin(async move {
             let filter = WorkflowFilter {
                 workflow_ids: vec![id.as_str()],
@@ -58,14 +58,14 @@ impl store::Runs for Runs {
         })
     }
 
-    fn entries<'a>(&'a self, id: &'a RunId) -> Answer<'a, Vec<(i32, Option<String>)>> {
+    fn entries<'a>(&'a self, id: &'a RunId) -> StoreAnswer<'a, Vec<(i32, Option<String>)>> {
         Box::pin(async {
             let entries = self.engine.list_workflow_steps(id.as_str()).await.map_err(DurableError::engine)?;
             Ok(entries.into_iter().map(|entry| (entry.step_id, entry.output)).collect())
         })
     }
 
-    fn outcome<'a>(&'a self, id: &'a RunId) -> Answer<'a, ChainOutcome> {
+    fn outcome<'a>(&'a self, id: &'a RunId) -> StoreAnswer<'a, ChainOutcome> {
         Box::pin(async {
             let handle: WorkflowHandle<ChainOutcome, ToolError> = self.engine.retrieve_workflow(id.as_str());
             handle.result().await.map_err(|error| match error {
@@ -79,11 +79,11 @@ impl store::Runs for Runs {
         })
     }
 
-    fn cancel<'a>(&'a self, id: &'a RunId) -> Answer<'a, ()> {
+    fn cancel<'a>(&'a self, id: &'a RunId) -> StoreAnswer<'a, ()> {
         Box::pin(async { self.engine.cancel(id.as_str()).await.map_err(DurableError::engine) })
     }
 
-    fn resume<'a>(&'a self, id: &'a RunId) -> Answer<'a, ()> {
+    fn resume<'a>(&'a self, id: &'a RunId) -> StoreAnswer<'a, ()> {
         Box::pin(async {
             let options = dbos::ResumeOptions { queue: Some(QUEUE) };
             let resumed = self.engine.resume_with::<ChainOutcome, ToolError>(id.as_str(), options).await;
@@ -91,7 +91,7 @@ impl store::Runs for Runs {
         })
     }
 
-    fn decide<'a>(&'a self, id: &'a RunId, place: Place, decision: &'a Decision) -> Answer<'a, ()> {
+    fn decide<'a>(&'a self, id: &'a RunId, place: AttemptPlace, decision: &'a Decision) -> StoreAnswer<'a, ()> {
         Box::pin(async move {
             let topic = place.topic();
             // A second decision about the same attempt is never read.
@@ -100,7 +100,7 @@ impl store::Runs for Runs {
         })
     }
 
-    fn list<'a>(&'a self, page: Page<'a>) -> Answer<'a, Vec<Record>> {
+    fn list<'a>(&'a self, page: RunsPage<'a>) -> StoreAnswer<'a, Vec<RunRecord>> {
         Box::pin(async move {
             let number = |n: usize| Some(i64::try_from(n).unwrap_or(i64::MAX));
             let filter = WorkflowFilter {
@@ -123,7 +123,7 @@ impl store::Runs for Runs {
         })
     }
 
-    fn delete<'a>(&'a self, ids: &'a [&'a str]) -> Answer<'a, u64> {
+    fn delete<'a>(&'a self, ids: &'a [&'a str]) -> StoreAnswer<'a, u64> {
         Box::pin(async {
             let phases: Vec<Phase> = Phase::ALL.into_iter().filter(|phase| phase.has_ended()).collect();
             let ended = WorkflowFilter {
@@ -140,14 +140,14 @@ impl store::Runs for Runs {
         })
     }
 
-    fn last_version<'a>(&'a self, application: &'a str) -> Answer<'a, Option<String>> {
+    fn last_version<'a>(&'a self, application: &'a str) -> StoreAnswer<'a, Option<String>> {
         Box::pin(async move {
             let latest = self.database.get_latest_application_version(Some(application)).await;
             latest.map(|latest| latest.map(|it| it.version_name)).map_err(DurableError::engine)
         })
     }
 
-    fn has_worker<'a>(&'a self, application: &'a str, version: &'a str) -> Answer<'a, bool> {
+    fn has_worker<'a>(&'a self, application: &'a str, version: &'a str) -> StoreAnswer<'a, bool> {
         Box::pin(async move {
             let mut look = self.pool.begin().await.map_err(DurableError::engine)?;
             let is_free = session::try_hold(&mut look, &session::presence(application, version)).await;
@@ -174,9 +174,9 @@ fn phase(status: WorkflowStatus) -> Phase {
     }
 }
 
-fn record(record: WorkflowRecord) -> Record {
+fn record(record: WorkflowRecord) -> RunRecord {
     let time = |time: EngineTime| Timestamp::from_millisecond(time.as_epoch_ms()).unwrap_or_default();
-    Record {
+    RunRecord {
         id: RunId::recorded(record.workflow_id),
         application: record.application_name,
         phase: phase(record.status),

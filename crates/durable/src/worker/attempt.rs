@@ -15,12 +15,12 @@ use toolkit_backends::chain::{StepCall, StepRun};
 use toolkit_runtime::{run_tool, spawn_tool};
 
 use crate::record::{APPROVE, Attempt, Decision, Pause};
-use crate::worker::shared::Shared;
+use crate::worker::shared::WorkerState;
 
 /// The inputs of an attempt.
 #[derive(Clone)]
 pub(super) struct Preparation {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<WorkerState>,
     pub(super) index: usize,
     pub(super) tool: Arc<str>,
     pub(super) args: Arc<Value>,
@@ -105,9 +105,9 @@ pub(super) enum End<T> {
 
 /// The answers of earlier attempts, in the order of the questions, and the first question of this attempt without one.
 #[derive(Clone)]
-pub(super) struct Answers(Arc<Mutex<State>>);
+pub(super) struct Answers(Arc<Mutex<AnswersState>>);
 
-struct State {
+struct AnswersState {
     answered: Vec<Option<Answered>>,
     open: Option<Question>,
     /// Woken when a question is opened.
@@ -117,7 +117,7 @@ struct State {
 impl Answers {
     pub(super) fn new(answered: Vec<Answered>) -> Self {
         let answered = answered.into_iter().map(Some).collect();
-        Self(Arc::new(Mutex::new(State { answered, open: None, waker: None })))
+        Self(Arc::new(Mutex::new(AnswersState { answered, open: None, waker: None })))
     }
 
     /// Polls the call until it completes or asks.
@@ -138,12 +138,12 @@ impl Answers {
         .await
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, AnswersState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl AnswersState {
     fn take_answer(&mut self, question: &Question) -> Option<Option<Decision>> {
         let is_to = |answered: &&mut Option<Answered>| answered.as_ref().is_some_and(|it| it.pause.asks(question));
         self.answered.iter_mut().find(is_to)?.take().map(|answered| answered.decision)

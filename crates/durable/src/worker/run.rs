@@ -10,10 +10,10 @@ use toolkit::call::{BoxFuture, ErrorKind, StepId};
 use toolkit::{RunResult, Tool, ToolError};
 use toolkit_backends::chain::{ChainLimits, ChainOutcome, StepCall, StepRun, StepRunner, Wait};
 
-use crate::record::{Attempt, Decision, Input, MAX_ATTEMPTS, Pause};
-use crate::store::{Ended, Execution, StepEntries};
+use crate::record::{Attempt, Decision, MAX_ATTEMPTS, Pause, RunInput};
+use crate::store::{Execution, RunEnd, StepEntries};
 use crate::worker::attempt::{Answered, Preparation};
-use crate::worker::shared::Shared;
+use crate::worker::shared::WorkerState;
 
 /// The number of times that a run is continued before the steps of all tools are guarded: a step that ends its worker each
 /// time then waits for a decision, instead of ending the next one.
@@ -21,12 +21,12 @@ const MAX_UNGUARDED: i64 = 3;
 
 /// Runs a chain. Steps with a recorded result are not run again.
 pub(super) async fn run<E: Execution>(
-    shared: Arc<Shared>,
+    shared: Arc<WorkerState>,
     execution: E,
-    input: Input,
-) -> Result<ChainOutcome, Ended<E::Error>> {
+    input: RunInput,
+) -> Result<ChainOutcome, RunEnd<E::Error>> {
     let mut running = shared.add(&execution.run().shared());
-    let guards_all = execution.n_executions().await.map_err(Ended::Failed)? > MAX_UNGUARDED;
+    let guards_all = execution.n_executions().await.map_err(RunEnd::Failed)? > MAX_UNGUARDED;
     let (stop, mut stopped) = mpsc::unbounded_channel();
     let recorder = Recorder { shared: &shared, execution: &execution, guards_all, steps: Mutex::default(), stop };
     if input.chain.is_parallel() {
@@ -38,19 +38,19 @@ pub(super) async fn run<E: Execution>(
     let chain = input.chain.run_with(&shared.dispatcher, &context, ChainLimits::new(), &recorder);
     let ended = tokio::select! {
         biased;
-        Some(error) = stopped.recv() => Err(Ended::Failed(error)),
-        () = running.token.cancelled() => Err(Ended::Lost),
+        Some(error) = stopped.recv() => Err(RunEnd::Failed(error)),
+        () = running.token.cancelled() => Err(RunEnd::Lost),
         outcome = chain => outcome.map_err(|diagnostics| {
-            Ended::Rejected(ToolError::new(ErrorKind::InvalidArguments, diagnostics.to_string()))
+            RunEnd::Rejected(ToolError::new(ErrorKind::InvalidArguments, diagnostics.to_string()))
         }),
     };
-    running.has_outcome = matches!(ended, Ok(_) | Err(Ended::Rejected(_)));
+    running.has_outcome = matches!(ended, Ok(_) | Err(RunEnd::Rejected(_)));
     ended
 }
 
 /// Runs the steps, and records their results.
 struct Recorder<'r, E: Execution> {
-    shared: &'r Arc<Shared>,
+    shared: &'r Arc<WorkerState>,
     execution: &'r E,
     /// True if the steps of all tools are guarded.
     guards_all: bool,

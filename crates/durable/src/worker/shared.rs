@@ -11,7 +11,7 @@ use crate::error::{DurableError, RunId};
 use crate::store::{LOOK_TIMEOUT, Lease};
 
 /// A worker, for its runs.
-pub(super) struct Shared {
+pub(super) struct WorkerState {
     pub(super) dispatcher: Dispatcher,
     pub(super) context: Arc<ContextOf>,
     pub(super) settings: Settings,
@@ -32,7 +32,7 @@ struct Runs {
     n_changes: u64,
 }
 
-impl Shared {
+impl WorkerState {
     pub(super) fn new(
         dispatcher: Dispatcher,
         context: Arc<ContextOf>,
@@ -43,7 +43,7 @@ impl Shared {
     }
 
     /// Adds a run until the guard is dropped.
-    pub(super) fn add(&self, id: &Arc<str>) -> Running<'_> {
+    pub(super) fn add(&self, id: &Arc<str>) -> OwnedRun<'_> {
         let token = CancelToken::new();
         let mut runs = self.runs();
         runs.n_changes += 1;
@@ -53,7 +53,7 @@ impl Shared {
         if let Some((_, former)) = runs.tokens.insert(Arc::clone(id), (number, token.clone())) {
             former.cancel();
         }
-        Running { shared: self, id: Arc::clone(id), number, token, has_outcome: false }
+        OwnedRun { shared: self, id: Arc::clone(id), number, token, has_outcome: false }
     }
 
     /// Returns the ids of the runs.
@@ -74,8 +74,8 @@ impl Shared {
 }
 
 /// A run of this worker.
-pub(super) struct Running<'s> {
-    shared: &'s Shared,
+pub(super) struct OwnedRun<'s> {
+    shared: &'s WorkerState,
     id: Arc<str>,
     number: u64,
     pub(super) token: CancelToken,
@@ -83,7 +83,7 @@ pub(super) struct Running<'s> {
     pub(super) has_outcome: bool,
 }
 
-impl Drop for Running<'_> {
+impl Drop for OwnedRun<'_> {
     fn drop(&mut self) {
         let mut runs = self.shared.runs();
         // Another execution of the same run may have started meanwhile.
@@ -188,7 +188,7 @@ fn looks(time: Duration) -> u128 {
 
 /// Ends the executions of runs that were cancelled, or that another worker has taken over, and queues runs again whose
 /// execution has ended without an outcome, such as by an error of the database.
-pub(super) async fn watch_owned(shared: &Shared) {
+pub(super) async fn watch_owned(shared: &WorkerState) {
     let mut seen = Seen::default();
     loop {
         tokio::time::sleep(INTERVAL).await;
@@ -210,7 +210,7 @@ struct Seen {
     n_idle: u128,
 }
 
-async fn look(shared: &Shared, seen: &mut Seen) -> Result<(), DurableError> {
+async fn look(shared: &WorkerState, seen: &mut Seen) -> Result<(), DurableError> {
     // Before the query: a run is assigned before its execution starts.
     let running = shared.running();
     let ended: Vec<Arc<str>> = shared.runs().ended.keys().cloned().collect();

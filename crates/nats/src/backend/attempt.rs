@@ -15,11 +15,11 @@ use toolkit::call::{ErrorKind, TraceContext};
 
 use crate::backend::inbox::{self, Event, Replies};
 use crate::backend::link::Connected;
-use crate::bodies::{Reference, Stored};
+use crate::bodies::{BodyReference, Stored};
 use crate::wire::{self, CANCEL, MAX_BODY, MORE_CREDIT};
 
 /// The end of an attempt.
-pub(super) enum Ended {
+pub(super) enum AttemptEnd {
     /// The call has ended.
     Response(BackendResponse),
     /// The worker has rejected the call, which has not started.
@@ -51,7 +51,7 @@ pub(super) struct Attempt<'c> {
     pub(super) connected: &'c Arc<Connected>,
     pub(super) call: &'c BackendCall<'c>,
     pub(super) call_id: &'c str,
-    pub(super) arguments: &'c Arguments,
+    pub(super) arguments: &'c CallArguments,
     pub(super) credentials: Option<&'c str>,
     /// True if the worker must claim the call before it runs it.
     pub(super) is_claimed: bool,
@@ -69,7 +69,7 @@ struct RunningAttempt {
 
 impl Attempt<'_> {
     /// Sends the call to a subject and waits for its end.
-    pub(super) async fn run(&self, subject: String) -> Ended {
+    pub(super) async fn run(&self, subject: String) -> AttemptEnd {
         let Self { connected, call, .. } = self;
         let mut replies = connected.inbox.open();
         let mut denied = connected.denied.subscribe();
@@ -91,21 +91,25 @@ impl Attempt<'_> {
         let ended = tokio::select! {
             biased;
             ended = self.follow(first, &mut replies, &mut running, call) => ended,
-            () = rejected => Ended::Failed(self.error(
+            () = rejected => AttemptEnd::Failed(self.error(
                 ErrorKind::Unauthorized,
                 "was not called: the NATS server does not permit this program to call the tool",
             )),
         };
         // The caller would get the same events again.
         let ended = match ended {
-            Ended::Unknown(error) | Ended::Cancelled(error) if running.has_passed_on => Ended::Failed(error),
-            Ended::Rejected { response, .. } if running.has_passed_on => {
-                Ended::Response(BackendResponse::Mcp(response))
+            AttemptEnd::Unknown(error) | AttemptEnd::Cancelled(error) if running.has_passed_on => {
+                AttemptEnd::Failed(error)
+            }
+            AttemptEnd::Rejected { response, .. } if running.has_passed_on => {
+                AttemptEnd::Response(BackendResponse::Mcp(response))
             }
             ended => ended,
         };
-        let has_ended =
-            matches!(ended, Ended::Response(_) | Ended::Rejected { .. } | Ended::NoWorker | Ended::Claimed(_));
+        let has_ended = matches!(
+            ended,
+            AttemptEnd::Response(_) | AttemptEnd::Rejected { .. } | AttemptEnd::NoWorker | AttemptEnd::Claimed(_)
+        );
         if has_ended {
             running.control = None;
         }
@@ -119,7 +123,7 @@ impl Attempt<'_> {
         replies: &mut Replies,
         running: &mut RunningAttempt,
         call: &BackendCall<'_>,
-    ) -> Ended {
+    ) -> AttemptEnd {
         let mut silence = self.accept_timeout;
         let (mut n_numbered, mut n_chunks, mut is_accepted) = (0, 0, false);
         let mut first = pin!(first);
@@ -141,7 +145,7 @@ impl Attempt<'_> {
                 Ok(Ok(None)) => return self.unknown("sent more events than were read, or the connection was closed"),
                 Ok(Err(error)) => return self.not_sent(error),
                 Err(_) if until == self.deadline => {
-                    return Ended::Failed(self.error(ErrorKind::TimedOut, "did not respond in time"));
+                    return AttemptEnd::Failed(self.error(ErrorKind::TimedOut, "did not respond in time"));
                 }
                 Err(_) if !is_accepted => return self.unknown("did not accept the call in time"),
                 Err(_) => return self.unknown("stopped reporting"),
@@ -155,7 +159,7 @@ impl Attempt<'_> {
             }
             let message = match self.with_body(message).await {
                 Ok(message) => message,
-                Err(error) => return Ended::Failed(error),
+                Err(error) => return AttemptEnd::Failed(error),
             };
             match inbox::read(&self.connected.subjects, message) {
                 Ok(Event::Alive { control, beat_ms }) => {
@@ -170,7 +174,7 @@ impl Attempt<'_> {
                 Ok(Event::Chunk(chunk)) => {
                     running.has_passed_on = true;
                     if let Err(error) = call.send(chunk).await {
-                        return Ended::Failed(error);
+                        return AttemptEnd::Failed(error);
                     }
                     n_chunks += 1;
                     if n_chunks == CREDIT / 2 {
@@ -178,24 +182,24 @@ impl Attempt<'_> {
                         n_chunks = 0;
                     }
                 }
-                Ok(Event::Result(response)) => return Ended::Response(response),
+                Ok(Event::Result(response)) => return AttemptEnd::Response(response),
                 Ok(Event::Error { kind, has_run: true, .. }) if kind == ErrorKind::OutcomeUnknown.name() => {
                     return self.unknown("lost the call");
                 }
                 Ok(Event::Error { kind, has_run: true, .. }) if kind == ErrorKind::Cancelled.name() => {
-                    return Ended::Cancelled(self.unknown_of("has cancelled the call"));
+                    return AttemptEnd::Cancelled(self.unknown_of("has cancelled the call"));
                 }
                 Ok(Event::Error { response, kind, has_run }) => {
                     return match (size_limit(&kind), has_run) {
-                        (Some(kind), _) => Ended::Failed(inbox::error(kind, &response)),
-                        (None, true) => Ended::Response(BackendResponse::Mcp(response)),
-                        (None, false) => Ended::Rejected { response, kind },
+                        (Some(kind), _) => AttemptEnd::Failed(inbox::error(kind, &response)),
+                        (None, true) => AttemptEnd::Response(BackendResponse::Mcp(response)),
+                        (None, false) => AttemptEnd::Rejected { response, kind },
                     };
                 }
-                Ok(Event::NoWorker) => return Ended::NoWorker,
-                Ok(Event::Claimed(worker)) => return Ended::Claimed(worker),
+                Ok(Event::NoWorker) => return AttemptEnd::NoWorker,
+                Ok(Event::Claimed(worker)) => return AttemptEnd::Claimed(worker),
                 Ok(Event::Other) => {}
-                Err(error) => return Ended::Failed(error),
+                Err(error) => return AttemptEnd::Failed(error),
             }
         }
     }
@@ -211,7 +215,7 @@ impl Attempt<'_> {
                 &format!("sent a result that cannot be read from the bucket `{bucket}`"),
             )
         };
-        let reference = reference.parse::<Reference>().ok().filter(|reference| reference.bucket == *bucket);
+        let reference = reference.parse::<BodyReference>().ok().filter(|reference| reference.bucket == *bucket);
         let reference = reference.ok_or_else(lost)?;
         let read = timeout_at(self.deadline, connected.bodies.read(&reference)).await;
         let (body, stored) = match read {
@@ -225,18 +229,18 @@ impl Attempt<'_> {
     }
 
     /// Converts the error of the client.
-    fn not_sent(&self, error: RequestError) -> Ended {
+    fn not_sent(&self, error: RequestError) -> AttemptEnd {
         match error.kind() {
-            RequestErrorKind::NoResponders => Ended::NoWorker,
+            RequestErrorKind::NoResponders => AttemptEnd::NoWorker,
             RequestErrorKind::InvalidSubject | RequestErrorKind::MaxPayloadExceeded => {
-                Ended::Failed(self.error(ErrorKind::Unavailable, "cannot be reached").caused_by(error))
+                AttemptEnd::Failed(self.error(ErrorKind::Unavailable, "cannot be reached").caused_by(error))
             }
             _ => self.unknown("is no longer reachable"),
         }
     }
 
-    fn unknown(&self, how: &str) -> Ended {
-        Ended::Unknown(self.unknown_of(how))
+    fn unknown(&self, how: &str) -> AttemptEnd {
+        AttemptEnd::Unknown(self.unknown_of(how))
     }
 
     /// Creates the error for a call that may have run; see [`error`](Self::error) for `how`.
@@ -315,13 +319,13 @@ fn headers(attempt: &Attempt<'_>) -> HeaderMap {
 }
 
 /// The arguments of a call. Dropping them deletes them from the object store.
-pub(super) struct Arguments {
+pub(super) struct CallArguments {
     /// The body of the message.
     pub(super) body: Bytes,
     stored: Option<(Arc<Connected>, Stored)>,
 }
 
-impl Arguments {
+impl CallArguments {
     /// Stores arguments that do not fit into a message.
     ///
     /// # Errors
@@ -352,12 +356,12 @@ impl Arguments {
     }
 
     /// Returns the reference to the arguments, if they are not in the message.
-    pub(super) fn reference(&self) -> Option<&Reference> {
+    pub(super) fn reference(&self) -> Option<&BodyReference> {
         self.stored.as_ref().map(|(_, stored)| &stored.reference)
     }
 }
 
-impl Drop for Arguments {
+impl Drop for CallArguments {
     fn drop(&mut self) {
         if let Some((connected, stored)) = self.stored.take() {
             delete(connected, stored);

@@ -16,7 +16,7 @@ use toolkit::tool::ToolBackend;
 use toolkit::{Manifest, Tool};
 
 use crate::subject::{Subjects, is_token, tool_tokens};
-use crate::toolset::{Entry, contract, is_digest, read_index};
+use crate::toolset::{ToolEntry, contract, is_digest, read_index};
 use crate::wire::{self, PROTOCOL, number};
 
 /// A worker, as a [`NatsBackend`](super::NatsBackend) knows it.
@@ -48,7 +48,7 @@ pub(super) struct Fleet {
     subjects: Subjects,
     /// The tokens of the namespaces whose tools are fetched, unless all are.
     only: Option<BTreeSet<String>>,
-    state: Mutex<State>,
+    state: Mutex<FleetState>,
     /// Counts the changes of the tools.
     version: watch::Sender<u64>,
     /// The version that was listed last.
@@ -56,8 +56,8 @@ pub(super) struct Fleet {
 }
 
 #[derive(Default)]
-struct State {
-    workers: HashMap<String, Worker>,
+struct FleetState {
+    workers: HashMap<String, FleetWorker>,
     toolsets: HashMap<String, Arc<Definitions>>,
     /// The number of workers with each digest, since there are many workers and few digests.
     n_workers: HashMap<String, usize>,
@@ -68,7 +68,7 @@ struct State {
 }
 
 /// A worker.
-struct Worker {
+struct FleetWorker {
     digest: String,
     started: u64,
     seen: Instant,
@@ -147,7 +147,7 @@ impl Fleet {
         if is_new && state.workers.len() >= MAX_WORKERS {
             return None;
         }
-        let worker = Worker { digest: metadata.digest.clone(), started, seen: Instant::now() };
+        let worker = FleetWorker { digest: metadata.digest.clone(), started, seen: Instant::now() };
         match state.workers.insert(instance, worker) {
             None => *state.n_workers.entry(metadata.digest.clone()).or_default() += 1,
             Some(_) if is_new => state.count(),
@@ -277,12 +277,12 @@ impl Fleet {
         self.version.send_modify(|version| *version += 1);
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, FleetState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl FleetState {
     /// Counts the workers again, and removes the definitions without workers.
     fn count(&mut self) {
         self.n_workers.clear();
@@ -334,7 +334,7 @@ pub(super) async fn fetch(
     let mut n_bytes = 0;
     let subject = subjects.tools(digest);
     let index = read_index(&fetch_pages(client, &subject, None, &mut n_bytes).await?, digest)?;
-    let wanted = |entry: &&Entry| only.is_none_or(|only| only.contains(&entry.namespace));
+    let wanted = |entry: &&ToolEntry| only.is_none_or(|only| only.contains(&entry.namespace));
     let n_wanted = index.iter().filter(wanted).fold(0_usize, |sum, entry| sum.saturating_add(entry.n_tools));
     if n_wanted > Manifest::MAX_TOOLS {
         return Err(format!("a worker has more than {} tools", Manifest::MAX_TOOLS));

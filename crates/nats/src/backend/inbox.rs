@@ -22,17 +22,17 @@ use crate::wire::{self, CANCEL, HERE, header, number, random_id};
 /// the subject of one call cannot reply to others.
 pub(super) struct Inbox {
     prefix: String,
-    waiting: Waiting,
+    waiting: WaitingCalls,
 }
 
-type Waiting = Arc<Mutex<HashMap<String, Sender<Message>>>>;
+type WaitingCalls = Arc<Mutex<HashMap<String, Sender<Message>>>>;
 
 /// The replies to one call. Dropping it ends them.
 pub(super) struct Replies {
     pub(super) subject: String,
     messages: Receiver<Message>,
     token: String,
-    waiting: Waiting,
+    waiting: WaitingCalls,
 }
 
 /// The maximum number of replies that a call has not read yet. Chunks are limited by the credit of the worker.
@@ -46,7 +46,7 @@ impl Inbox {
         services: &mut JoinSet<()>,
     ) -> Result<Self, NatsError> {
         let mut messages = client.subscribe(format!("{prefix}.*")).await.map_err(NatsError::closed)?;
-        let waiting = Waiting::default();
+        let waiting = WaitingCalls::default();
         let (calls, client) = (Arc::clone(&waiting), client.clone());
         services.spawn(async move {
             while let Some(message) = messages.next().await {
@@ -91,7 +91,7 @@ impl Drop for Replies {
     }
 }
 
-fn locked(waiting: &Waiting) -> MutexGuard<'_, HashMap<String, Sender<Message>>> {
+fn locked(waiting: &WaitingCalls) -> MutexGuard<'_, HashMap<String, Sender<Message>>> {
     waiting.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

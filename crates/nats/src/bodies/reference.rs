@@ -10,7 +10,7 @@ use crate::subject::{is_bucket, is_token};
 
 /// A reference to a body: the value of the header `Tk-Body`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Reference {
+pub(crate) struct BodyReference {
     pub(crate) bucket: String,
     pub(crate) object: String,
     /// The SHA-256 of the body.
@@ -19,7 +19,7 @@ pub(crate) struct Reference {
     pub(crate) len: usize,
 }
 
-impl Reference {
+impl BodyReference {
     /// Creates the reference to a body that is going to be stored.
     pub(crate) fn new(bucket: &str, object: String, body: &[u8]) -> Self {
         Self { bucket: bucket.to_owned(), object, sha256: Sha256::digest(body).into(), len: body.len() }
@@ -31,14 +31,14 @@ impl Reference {
     }
 }
 
-impl fmt::Display for Reference {
+impl fmt::Display for BodyReference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { bucket, object, sha256, len } = self;
         write!(f, "{bucket}/{object};sha256={};len={len}", HEXLOWER.encode(sha256))
     }
 }
 
-impl FromStr for Reference {
+impl FromStr for BodyReference {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -61,18 +61,18 @@ mod tests {
 
     #[test]
     fn a_reference_is_read_back_and_fits_its_body_only() {
-        let reference = Reference::new("tk-bodies", "0af".to_owned(), b"body");
+        let reference = BodyReference::new("tk-bodies", "0af".to_owned(), b"body");
         assert_eq!(reference.to_string().parse(), Ok(reference.clone()));
         assert!(reference.fits(b"body") && !reference.fits(b"bodY") && !reference.fits(b"body2"));
     }
 
     #[test]
     fn other_texts_are_no_references() {
-        let valid = Reference::new("tk-bodies", "0af".to_owned(), b"body").to_string();
+        let valid = BodyReference::new("tk-bodies", "0af".to_owned(), b"body").to_string();
         for (part, other) in
             [("tk-bodies", "a.b"), ("0af", ">"), ("len=4", "len=-4"), (";sha256=", ";sha256=00"), ("/", "")]
         {
-            assert!(valid.replace(part, other).parse::<Reference>().is_err(), "{other}");
+            assert!(valid.replace(part, other).parse::<BodyReference>().is_err(), "{other}");
         }
     }
 }

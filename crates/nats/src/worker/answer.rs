@@ -11,7 +11,7 @@ use crate::wire;
 
 /// The last reply to a call, before it has a number.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Answer {
+pub(super) struct CallAnswer {
     pub(super) headers: HeaderMap,
     pub(super) body: Bytes,
 }
@@ -23,7 +23,7 @@ pub(super) enum Ran {
     Yes,
 }
 
-impl Answer {
+impl CallAnswer {
     /// Creates the last reply for an outcome. A body that does not fit into a message is stored in the bucket, if the caller reads
     /// from one.
     pub(super) async fn new(

@@ -13,22 +13,22 @@ use toolkit::stream::Event;
 use toolkit::{Context, RunResult, ToolError};
 use toolkit_runtime::{run_tool, spawn_tool};
 
-use crate::bodies::Reference;
+use crate::bodies::BodyReference;
 use crate::subject::{Subjects, is_token};
 use crate::wire::{self, ACCEPT_AFTER, header, number};
-use crate::worker::answer::{Answer, Ran};
+use crate::worker::answer::{CallAnswer, Ran};
 use crate::worker::claims::{Claim, Claimed};
 use crate::worker::reply::Reply;
-use crate::worker::running::{Call, Ended, Permit};
-use crate::worker::shared::Shared;
+use crate::worker::running::{EndedCall, Permit, RunningCall};
+use crate::worker::shared::WorkerState;
 
 /// Starts a call, on a thread for tools, where the tool may block. It replies from there.
-pub(super) async fn start(shared: &Arc<Shared>, message: Message) {
+pub(super) async fn start(shared: &Arc<WorkerState>, message: Message) {
     let started = Instant::now();
     let is_allowed = |subject: &Subject| shared.subjects.is_reply(subject);
     let receiver = message.reply.clone().filter(is_allowed);
     let mut refusal = Reply::to(shared, receiver.clone());
-    let request = match Request::read(&message, &shared.subjects) {
+    let request = match CallRequest::read(&message, &shared.subjects) {
         Ok(request) => request,
         Err(error) => return refusal.error(&error, Ran::No).await,
     };
@@ -44,7 +44,7 @@ pub(super) async fn start(shared: &Arc<Shared>, message: Message) {
     let deadline = started + shared.time_limit(name, request.left);
     let is_streamed = request.wants_progress || request.wants_chunks;
     let first_alive = request.reads_events.then(|| if is_streamed { started } else { started + ACCEPT_AFTER });
-    let call = Call::new(
+    let call = RunningCall::new(
         &request.call,
         request.credit,
         receiver,
@@ -54,7 +54,7 @@ pub(super) async fn start(shared: &Arc<Shared>, message: Message) {
     );
     let Some((call, permit)) = shared.running.add(call) else {
         if request.is_claimed {
-            return refusal.last(Answer::claimed(&shared.instance)).await;
+            return refusal.last(CallAnswer::claimed(&shared.instance)).await;
         }
         return refusal.error(&ToolError::failed("a call with this id is running"), Ran::No).await;
     };
@@ -70,10 +70,10 @@ pub(super) async fn start(shared: &Arc<Shared>, message: Message) {
 
 /// Runs a call and replies, unless the call has timed out or was cancelled meanwhile.
 async fn run(
-    shared: Arc<Shared>,
-    call: Arc<Call>,
+    shared: Arc<WorkerState>,
+    call: Arc<RunningCall>,
     name: Arc<str>,
-    mut request: Request,
+    mut request: CallRequest,
     message: Message,
     permit: Permit,
 ) {
@@ -109,7 +109,8 @@ async fn run(
     };
     drop((arguments, memory));
     let error = outcome.as_ref().err().map(ToolError::kind);
-    let mut answer = Answer::new(&shared.dispatcher, &shared.bodies, &name, outcome, request.bodies.as_deref()).await;
+    let mut answer =
+        CallAnswer::new(&shared.dispatcher, &shared.bodies, &name, outcome, request.bodies.as_deref()).await;
     if let Some(claim) = &claim {
         answer = claim.record(answer).await;
     }
@@ -127,8 +128,13 @@ struct Ready {
 
 /// Reads the arguments and claims the call, where this is requested. Returns the last reply if this worker does not run the
 /// call.
-async fn prepare(shared: &Shared, call: &Call, request: &Request, payload: Bytes) -> Result<Ready, Answer> {
-    let refused = |error: ToolError| Answer::error(&shared.bodies, &error, Ran::No);
+async fn prepare(
+    shared: &WorkerState,
+    call: &RunningCall,
+    request: &CallRequest,
+    payload: Bytes,
+) -> Result<Ready, CallAnswer> {
+    let refused = |error: ToolError| CallAnswer::error(&shared.bodies, &error, Ran::No);
     let (arguments, memory) = match &request.body {
         None => (payload, None),
         Some(body) => {
@@ -143,16 +149,22 @@ async fn prepare(shared: &Shared, call: &Call, request: &Request, payload: Bytes
     let claim = match shared.claims.claim(&call.id, left).await.map_err(refused)? {
         Claimed::Own(claim) => claim,
         Claimed::Answered(answer) => return Err(answer),
-        Claimed::By(worker) => return Err(Answer::claimed(&worker)),
+        Claimed::By(worker) => return Err(CallAnswer::claimed(&worker)),
     };
     call.set_claim(Arc::clone(&claim));
     Ok(Ready { arguments, memory, claim: Some(claim) })
 }
 
 /// Ends a call with its last reply, unless it has ended before.
-async fn end(shared: &Shared, call: &Call, answer: Answer, mut reply: Reply<'_>, error: Option<ErrorKind>) {
+async fn end(
+    shared: &WorkerState,
+    call: &RunningCall,
+    answer: CallAnswer,
+    mut reply: Reply<'_>,
+    error: Option<ErrorKind>,
+) {
     // Holds the handle of the future that runs this function, which ends at the next suspension once it is dropped.
-    let Some(Ended { to, task, .. }) = call.end_and_reply() else { return };
+    let Some(EndedCall { to, task, .. }) = call.end_and_reply() else { return };
     shared.running.remove(call);
     shared.stats.record(call.started.elapsed(), error);
     reply.redirect(to);
@@ -162,8 +174,8 @@ async fn end(shared: &Shared, call: &Call, answer: Answer, mut reply: Reply<'_>,
 
 /// Runs a tool and sends its progress and its chunks, each chunk when the caller has room for it.
 async fn stream(
-    shared: &Shared,
-    call: &Call,
+    shared: &WorkerState,
+    call: &RunningCall,
     name: &str,
     context: &Context,
     arguments: &Bytes,
@@ -187,7 +199,7 @@ async fn stream(
     Err(ToolError::cancelled())
 }
 
-async fn send_progress(call: &Call, reply: &mut Reply<'_>, progress: &Progress) {
+async fn send_progress(call: &RunningCall, reply: &mut Reply<'_>, progress: &Progress) {
     reply.redirect(call.to());
     reply.progress(progress).await;
 }
@@ -200,7 +212,7 @@ async fn room_for_a_chunk(credit: &Semaphore) {
 }
 
 /// A request to run a tool, without the arguments in its message.
-pub(super) struct Request {
+pub(super) struct CallRequest {
     pub(super) call: String,
     /// The time that is left for the call.
     pub(super) left: Option<Duration>,
@@ -214,14 +226,14 @@ pub(super) struct Request {
     pub(super) trace: Option<TraceContext>,
     pub(super) credentials: Option<Credentials>,
     /// The arguments, if they are not in the message.
-    pub(super) body: Option<Reference>,
+    pub(super) body: Option<BodyReference>,
     /// The bucket for a result that does not fit into a message.
     pub(super) bodies: Option<String>,
     /// True if the call must be claimed before it runs.
     pub(super) is_claimed: bool,
 }
 
-impl Request {
+impl CallRequest {
     /// Reads the headers of a message.
     ///
     /// # Errors
@@ -245,7 +257,7 @@ impl Request {
         if is_late || left == Some(Duration::ZERO) {
             return Err(ToolError::new(ErrorKind::TimedOut, "the time of the call was over before it started"));
         }
-        let body = match header(headers, wire::BODY).map(str::parse::<Reference>).transpose() {
+        let body = match header(headers, wire::BODY).map(str::parse::<BodyReference>).transpose() {
             Ok(Some(body)) if !subjects.is_bodies(&body.bucket) => {
                 return Err(invalid(wire::BODY, "must name a bucket for bodies"));
             }
@@ -302,7 +314,7 @@ const INTERVAL: Duration = Duration::from_millis(25);
 const MAX_IDLE: u32 = 200;
 
 /// Supervises all calls. One task does this for all of them, so that a short call needs no timer.
-pub(super) async fn supervise(shared: Arc<Shared>) {
+pub(super) async fn supervise(shared: Arc<WorkerState>) {
     let mut ending = JoinSet::new();
     let mut n_idle = 0;
     loop {
@@ -322,7 +334,7 @@ pub(super) async fn supervise(shared: Arc<Shared>) {
     }
 }
 
-async fn look_at(shared: &Arc<Shared>, call: &Arc<Call>, now: Instant, ending: &mut JoinSet<()>) {
+async fn look_at(shared: &Arc<WorkerState>, call: &Arc<RunningCall>, now: Instant, ending: &mut JoinSet<()>) {
     let beat = shared.limits.beat;
     let sign = call.alive(now, |is_first| now + if is_first { beat.min(FIRST_BEAT) } else { beat });
     if let Some((event, to)) = sign {
@@ -333,7 +345,7 @@ async fn look_at(shared: &Arc<Shared>, call: &Arc<Call>, now: Instant, ending: &
     if !is_late && !is_abandoned {
         return;
     }
-    let Some(Ended { to, task, claim }) = call.end() else { return };
+    let Some(EndedCall { to, task, claim }) = call.end() else { return };
     drop(task);
     let error = match is_late {
         true => {

@@ -15,7 +15,7 @@ use toolkit::ToolError;
 use toolkit::call::ErrorKind;
 
 use crate::wire;
-use crate::worker::answer::Answer;
+use crate::worker::answer::CallAnswer;
 
 /// The claimed calls of all workers.
 pub(super) struct Claims {
@@ -30,7 +30,7 @@ pub(super) enum Claimed {
     /// This worker runs the call.
     Own(Arc<Claim>),
     /// The call has ended.
-    Answered(Answer),
+    Answered(CallAnswer),
     /// A worker has claimed the call, and has stored no answer.
     By(String),
 }
@@ -71,7 +71,7 @@ impl Claims {
             return Err(ToolError::new(ErrorKind::Failed, message));
         }
         let claim = Claimant { worker: self.worker.clone(), nonce: wire::random_id() };
-        let value = Record { claim: claim.clone(), answer: None }.write();
+        let value = ClaimRecord { claim: claim.clone(), answer: None }.write();
         for _ in 0..MAX_ATTEMPTS {
             let own = |revision| {
                 let (store, id, claim) = (Arc::clone(store), id.to_owned(), claim.clone());
@@ -82,10 +82,10 @@ impl Claims {
             }
             // The key exists, or the server did not confirm the claim.
             match timeout(TIMEOUT, store.entry(id)).await {
-                Ok(Ok(Some(entry))) if entry.operation == Operation::Put => match Record::read(&entry.value) {
-                    Some(Record { answer: Some(answer), .. }) => return Ok(Claimed::Answered(answer)),
-                    Some(Record { claim: found, .. }) if found == claim => return own(entry.revision),
-                    Some(Record { claim: found, .. }) => return Ok(Claimed::By(found.worker)),
+                Ok(Ok(Some(entry))) if entry.operation == Operation::Put => match ClaimRecord::read(&entry.value) {
+                    Some(ClaimRecord { answer: Some(answer), .. }) => return Ok(Claimed::Answered(answer)),
+                    Some(ClaimRecord { claim: found, .. }) if found == claim => return own(entry.revision),
+                    Some(ClaimRecord { claim: found, .. }) => return Ok(Claimed::By(found.worker)),
                     None => break,
                 },
                 Ok(Ok(_)) => {}
@@ -113,7 +113,7 @@ impl Claims {
 impl Claim {
     /// Stores the answer, or releases the claim if the tool has not started. Returns the answer that is stored, which is
     /// another if the call was ended twice.
-    pub(super) async fn record(&self, answer: Answer) -> Answer {
+    pub(super) async fn record(&self, answer: CallAnswer) -> CallAnswer {
         if !answer.has_run() {
             // The same call may be sent again, for example when the worker has less to do.
             let released = timeout(TIMEOUT, self.store.delete_expect_revision(&self.id, Some(self.revision))).await;
@@ -122,14 +122,14 @@ impl Claim {
             }
             return answer;
         }
-        let value = Record { claim: self.claim.clone(), answer: Some(answer.clone()) }.write();
+        let value = ClaimRecord { claim: self.claim.clone(), answer: Some(answer.clone()) }.write();
         if matches!(timeout(TIMEOUT, self.store.update(&self.id, value, self.revision)).await, Ok(Ok(_))) {
             return answer;
         }
         let stored = timeout(TIMEOUT, self.store.entry(&self.id)).await;
-        let stored = stored.ok().and_then(Result::ok).flatten().and_then(|entry| Record::read(&entry.value));
+        let stored = stored.ok().and_then(Result::ok).flatten().and_then(|entry| ClaimRecord::read(&entry.value));
         match stored {
-            Some(Record { answer: Some(stored), .. }) => stored,
+            Some(ClaimRecord { answer: Some(stored), .. }) => stored,
             _ => {
                 tracing::warn!("the answer of a claimed call was not stored");
                 answer
@@ -139,9 +139,9 @@ impl Claim {
 }
 
 /// A claimed call in its bucket: one line of JSON, and the body of the answer.
-pub(super) struct Record {
+pub(super) struct ClaimRecord {
     pub(super) claim: Claimant,
-    pub(super) answer: Option<Answer>,
+    pub(super) answer: Option<CallAnswer>,
 }
 
 /// The claim of a call.
@@ -164,7 +164,7 @@ struct Line {
 /// The headers of an answer that are stored.
 const STORED: [&str; 4] = [wire::EVENT, wire::ERROR, wire::RAN, wire::BODY];
 
-impl Record {
+impl ClaimRecord {
     pub(super) fn write(&self) -> Bytes {
         let headers = self.answer.as_ref().map(|answer| {
             let header = |name| Some((String::from(name), wire::header(Some(&answer.headers), name)?.to_owned()));
@@ -188,7 +188,7 @@ impl Record {
                     headers.insert(name, text);
                 }
             }
-            Answer { headers, body: value.slice(end + 1..) }
+            CallAnswer { headers, body: value.slice(end + 1..) }
         });
         Some(Self { claim, answer })
     }
@@ -204,10 +204,11 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.insert(wire::EVENT, "error");
         headers.insert(wire::RAN, "yes");
-        for answer in [None, Some(Answer::default()), Some(Answer { headers, body: "{\n}".into() })] {
-            let read = Record::read(&Record { claim: claim.clone(), answer: answer.clone() }.write()).unwrap();
+        for answer in [None, Some(CallAnswer::default()), Some(CallAnswer { headers, body: "{\n}".into() })] {
+            let read =
+                ClaimRecord::read(&ClaimRecord { claim: claim.clone(), answer: answer.clone() }.write()).unwrap();
             assert_eq!((read.claim, read.answer), (claim.clone(), answer));
         }
-        assert!(Record::read(&"{}\n".into()).is_none() && Record::read(&"".into()).is_none());
+        assert!(ClaimRecord::read(&"{}\n".into()).is_none() && ClaimRecord::read(&"".into()).is_none());
     }
 }

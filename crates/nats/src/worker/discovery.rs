@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use super::shared::Shared;
+use super::shared::WorkerState;
 use crate::connect::NatsError;
 use crate::subject::SERVICE;
 use crate::wire::{self, PROTOCOL};
@@ -19,7 +19,7 @@ use crate::wire::{self, PROTOCOL};
 const GROUP: &str = "q";
 
 /// Answers requests for definitions, and the verbs `PING`, `INFO` and `STATS`.
-pub(super) async fn serve(shared: &Arc<Shared>, services: &mut JoinSet<()>) -> Result<(), NatsError> {
+pub(super) async fn serve(shared: &Arc<WorkerState>, services: &mut JoinSet<()>) -> Result<(), NatsError> {
     let subject = shared.subjects.tools(&shared.digest);
     let tools = shared.client.queue_subscribe(subject, GROUP.to_owned()).await.map_err(NatsError::closed)?;
     let serving = Arc::clone(shared);
@@ -64,7 +64,7 @@ pub(super) async fn serve(shared: &Arc<Shared>, services: &mut JoinSet<()>) -> R
 }
 
 /// Publishes that this worker has joined or leaves.
-pub(super) async fn announce(shared: &Shared, subject: String) -> Result<(), NatsError> {
+pub(super) async fn announce(shared: &WorkerState, subject: String) -> Result<(), NatsError> {
     let body: Bytes = Verb::Info.answer(shared).to_string().into();
     shared.client.publish(subject, body).await.map_err(NatsError::closed)
 }
@@ -86,7 +86,7 @@ impl Verb {
         }
     }
 
-    fn answer(self, shared: &Shared) -> Value {
+    fn answer(self, shared: &WorkerState) -> Value {
         let mut answer = json!({
             "type": format!("io.nats.micro.v1.{}_response", self.name().to_ascii_lowercase()),
             "name": SERVICE,

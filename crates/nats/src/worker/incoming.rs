@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 
 use crate::connect::NatsError;
 use crate::wire::{CANCEL, ENDED, HERE, MORE_CREDIT, RUNNING, STATE};
-use crate::worker::shared::Shared;
+use crate::worker::shared::WorkerState;
 
 /// The calls that are sent to this worker.
 pub(super) struct Incoming {
@@ -58,7 +58,7 @@ pub(super) const MARKER: &str = "left ";
 
 impl Incoming {
     /// Joins the group.
-    pub(super) async fn join(shared: &Arc<Shared>, markers: watch::Receiver<u64>) -> Result<Self, NatsError> {
+    pub(super) async fn join(shared: &Arc<WorkerState>, markers: watch::Receiver<u64>) -> Result<Self, NatsError> {
         let mut incoming = Self { active: None, leaving: None, markers, n_left: 0 };
         incoming.rejoin(shared).await?;
         Ok(incoming)
@@ -74,7 +74,7 @@ impl Incoming {
     }
 
     /// Joins the group again, after this worker has left it.
-    pub(super) async fn rejoin(&mut self, shared: &Shared) -> Result<(), NatsError> {
+    pub(super) async fn rejoin(&mut self, shared: &WorkerState) -> Result<(), NatsError> {
         let subject = shared.subjects.calls(&shared.digest);
         let subscriber = shared.client.queue_subscribe(subject, GROUP.to_owned()).await;
         self.active = Some(subscriber.map_err(NatsError::closed)?);
@@ -87,7 +87,7 @@ impl Incoming {
     /// server has confirmed its end. This one asks the server to end the subscription after a number of messages, which has
     /// more digits than the server reads and therefore ends it at once, while the client goes on receiving. The end is
     /// known by a marker, which the server sends after all earlier messages.
-    pub(super) async fn leave(&mut self, shared: &Shared) -> Result<(), NatsError> {
+    pub(super) async fn leave(&mut self, shared: &WorkerState) -> Result<(), NatsError> {
         let Some(mut subscriber) = self.active.take() else { return Ok(()) };
         subscriber.unsubscribe_after(u64::MAX).await.map_err(NatsError::closed)?;
         self.n_left += 1;
@@ -133,7 +133,10 @@ impl Incoming {
 }
 
 /// Receives messages about the calls of this worker. Returns the last marker that this worker has sent to itself.
-pub(super) async fn serve(shared: &Arc<Shared>, services: &mut JoinSet<()>) -> Result<watch::Receiver<u64>, NatsError> {
+pub(super) async fn serve(
+    shared: &Arc<WorkerState>,
+    services: &mut JoinSet<()>,
+) -> Result<watch::Receiver<u64>, NatsError> {
     let subject = shared.subjects.controls(&shared.instance);
     let mut messages = shared.client.subscribe(subject).await.map_err(NatsError::closed)?;
     let (marker, markers) = watch::channel(0);

@@ -6,14 +6,14 @@ use serde_json::json;
 use toolkit::ToolError;
 use toolkit::call::{ErrorKind, Progress};
 
-use super::answer::{Answer, Ran};
+use super::answer::{CallAnswer, Ran};
 use super::claims::Claim;
-use super::shared::Shared;
+use super::shared::WorkerState;
 use crate::wire;
 
 /// The replies to one caller. A caller without a reply subject gets none.
 pub(super) struct Reply<'s> {
-    shared: &'s Shared,
+    shared: &'s WorkerState,
     subject: Option<Subject>,
     /// The number of the last event.
     seq: u64,
@@ -24,7 +24,7 @@ pub(super) struct Reply<'s> {
 const MAX_PROGRESS_CHARS: usize = 1_000;
 
 impl<'s> Reply<'s> {
-    pub(super) fn to(shared: &'s Shared, subject: Option<Subject>) -> Self {
+    pub(super) fn to(shared: &'s WorkerState, subject: Option<Subject>) -> Self {
         // Otherwise a caller could let the worker announce that it leaves, or cancel the calls of others.
         let subject = subject.filter(|subject| shared.subjects.is_reply(subject));
         Self { shared, subject, seq: 0, is_numbered: true }
@@ -71,7 +71,7 @@ impl<'s> Reply<'s> {
     }
 
     /// Sends the last reply.
-    pub(super) async fn last(&mut self, mut answer: Answer) {
+    pub(super) async fn last(&mut self, mut answer: CallAnswer) {
         self.seq += 1;
         // A result that is the only reply needs no number.
         if self.is_numbered && (self.seq > 1 || !answer.headers.is_empty()) {
@@ -86,14 +86,14 @@ impl<'s> Reply<'s> {
     }
 
     pub(super) async fn error(&mut self, error: &ToolError, ran: Ran) {
-        let answer = Answer::error(&self.shared.bodies, error, ran);
+        let answer = CallAnswer::error(&self.shared.bodies, error, ran);
         self.last(answer).await;
     }
 
     /// Reports the end of a call that this worker has given up. It has no number, since the tool may still send events.
     pub(super) async fn gave_up(&mut self, error: &ToolError, claim: Option<&Claim>) {
         self.is_numbered = false;
-        let mut answer = Answer::error(&self.shared.bodies, error, Ran::Yes);
+        let mut answer = CallAnswer::error(&self.shared.bodies, error, Ran::Yes);
         if let Some(claim) = claim {
             answer = claim.record(answer).await;
         }

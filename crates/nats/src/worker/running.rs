@@ -14,8 +14,8 @@ use crate::worker::claims::Claim;
 
 /// The running calls, by their ids.
 #[derive(Default)]
-pub(super) struct Running {
-    calls: Mutex<HashMap<Arc<str>, Arc<Call>>>,
+pub(super) struct RunningCalls {
+    calls: Mutex<HashMap<Arc<str>, Arc<RunningCall>>>,
     permits: Permits,
     /// Notified when a call is added.
     pub(super) added: Notify,
@@ -28,9 +28,9 @@ struct Permits(Arc<(AtomicUsize, Notify)>);
 /// Counts a call until its tool has ended.
 pub(super) struct Permit(Permits);
 
-impl Running {
+impl RunningCalls {
     /// Adds a call. Returns `None` if a call with its id runs.
-    pub(super) fn add(&self, call: Call) -> Option<(Arc<Call>, Permit)> {
+    pub(super) fn add(&self, call: RunningCall) -> Option<(Arc<RunningCall>, Permit)> {
         let mut calls = self.calls();
         if calls.contains_key(&call.id) {
             return None;
@@ -44,7 +44,7 @@ impl Running {
     }
 
     /// Removes a call that has ended, and cancels what is left of it.
-    pub(super) fn remove(&self, call: &Call) {
+    pub(super) fn remove(&self, call: &RunningCall) {
         self.calls().remove(&call.id);
         // A tool that cannot be stopped may still observe the token.
         call.cancel.cancel();
@@ -61,7 +61,7 @@ impl Running {
     }
 
     /// Returns the calls at this moment.
-    pub(super) fn all(&self) -> Vec<Arc<Call>> {
+    pub(super) fn all(&self) -> Vec<Arc<RunningCall>> {
         self.calls().values().cloned().collect()
     }
 
@@ -96,7 +96,7 @@ impl Running {
         }
     }
 
-    fn calls(&self) -> MutexGuard<'_, HashMap<Arc<str>, Arc<Call>>> {
+    fn calls(&self) -> MutexGuard<'_, HashMap<Arc<str>, Arc<RunningCall>>> {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -110,18 +110,18 @@ impl Drop for Permit {
 }
 
 /// A running call.
-pub(super) struct Call {
+pub(super) struct RunningCall {
     pub(super) id: Arc<str>,
     pub(super) cancel: CancelToken,
     /// A permit for each chunk that the caller has room for.
     pub(super) credit: Semaphore,
     pub(super) started: Instant,
     pub(super) deadline: Instant,
-    state: Mutex<State>,
+    state: Mutex<CallState>,
 }
 
 /// The state of a call, on which its end and its supervision must agree.
-struct State {
+struct CallState {
     phase: Phase,
     /// The subject of the next event.
     to: Option<Subject>,
@@ -142,7 +142,7 @@ struct State {
 }
 
 /// The end of a call.
-pub(super) struct Ended {
+pub(super) struct EndedCall {
     /// The subject of the last event.
     pub(super) to: Option<Subject>,
     /// The tool. Dropping it cancels the tool at its next suspension.
@@ -166,7 +166,7 @@ const MAX_UNANSWERED: u32 = 3;
 /// The maximum number of chunks that a caller may have room for.
 const MAX_CREDIT: usize = 1 << 20;
 
-impl Call {
+impl RunningCall {
     /// Creates a call. Its first event goes to `reply` and the others to `events`; `first_alive` is the time of the first
     /// sign of life.
     pub(super) fn new(
@@ -177,7 +177,7 @@ impl Call {
         [started, deadline]: [Instant; 2],
         first_alive: Option<Instant>,
     ) -> Self {
-        let state = State {
+        let state = CallState {
             phase: Phase::New,
             events: events.or_else(|| reply.clone()),
             to: reply,
@@ -250,23 +250,23 @@ impl Call {
     }
 
     /// Ends the call from the future of its tool, which is going to reply. Returns `None` if it has ended before.
-    pub(super) fn end_and_reply(&self) -> Option<Ended> {
+    pub(super) fn end_and_reply(&self) -> Option<EndedCall> {
         self.end_with(true)
     }
 
     /// Ends the call. Returns `None` if it has ended before.
-    pub(super) fn end(&self) -> Option<Ended> {
+    pub(super) fn end(&self) -> Option<EndedCall> {
         self.end_with(false)
     }
 
-    fn end_with(&self, is_replying: bool) -> Option<Ended> {
+    fn end_with(&self, is_replying: bool) -> Option<EndedCall> {
         let mut state = self.state();
         if state.phase == Phase::Ended {
             return None;
         }
         state.phase = Phase::Ended;
         state.is_replying = is_replying;
-        Some(Ended { to: state.to.clone(), task: state.task.take(), claim: state.claim.take() })
+        Some(EndedCall { to: state.to.clone(), task: state.task.take(), claim: state.claim.take() })
     }
 
     /// Returns the name and the subject of a sign of life if one is due, and sets the time of the next.
@@ -304,7 +304,7 @@ impl Call {
         self.state().to.clone()
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, CallState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

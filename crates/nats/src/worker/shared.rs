@@ -14,14 +14,14 @@ use toolkit::call::ErrorKind;
 use toolkit::{Dispatcher, ToolError};
 
 use super::claims::Claims;
-use super::running::Running;
-use crate::bodies::{Bodies, Reference};
+use super::running::RunningCalls;
+use crate::bodies::{Bodies, BodyReference};
 use crate::connect::{Connect, NatsError};
 use crate::subject::{Subjects, tool_tokens};
 use crate::toolset::{Pages, Toolset};
 use crate::wire::{self, MAX_BODY};
 
-pub(super) struct Shared {
+pub(super) struct WorkerState {
     pub(super) client: Client,
     pub(super) dispatcher: Dispatcher,
     pub(super) subjects: Subjects,
@@ -36,7 +36,7 @@ pub(super) struct Shared {
     /// The Unix time in milliseconds at which this worker started.
     pub(super) started: u64,
     pub(super) pages: Pages,
-    pub(super) running: Running,
+    pub(super) running: RunningCalls,
     pub(super) stats: Stats,
     pub(super) bodies: Bodies,
     /// A permit for each KiB of arguments from the object store that this worker may hold.
@@ -50,7 +50,7 @@ pub(super) struct Shared {
     prefix_len: usize,
 }
 
-impl Shared {
+impl WorkerState {
     pub(super) async fn connect(
         connect: Connect,
         dispatcher: Dispatcher,
@@ -79,7 +79,7 @@ impl Shared {
             digest: toolset.digest,
             started: wire::now(),
             pages,
-            running: Running::default(),
+            running: RunningCalls::default(),
             stats: Stats::default(),
             client,
             subjects,
@@ -104,8 +104,11 @@ impl Shared {
     }
 
     /// Reads arguments from the object store, when there is memory for them. The memory is free when the permit is dropped.
-    pub(super) async fn read_body(&self, reference: &Reference) -> Result<(Bytes, OwnedSemaphorePermit), ToolError> {
-        let Reference { len, bucket, .. } = reference;
+    pub(super) async fn read_body(
+        &self,
+        reference: &BodyReference,
+    ) -> Result<(Bytes, OwnedSemaphorePermit), ToolError> {
+        let BodyReference { len, bucket, .. } = reference;
         let limit = self.limits.max_body_bytes.min(MAX_BODY);
         if *len > limit {
             let message = format!("the arguments have {len} bytes, more than the limit of {limit}");

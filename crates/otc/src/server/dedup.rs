@@ -12,26 +12,26 @@ use super::reply::{Rejection, Reply};
 
 /// The running calls and the cached responses.
 pub(super) struct Dedup {
-    state: Mutex<State>,
+    state: Mutex<DedupState>,
     max_cached_responses: usize,
     max_bytes: usize,
 }
 
 #[derive(Default)]
-struct State {
-    calls: HashMap<String, Call>,
+struct DedupState {
+    calls: HashMap<String, KnownCall>,
     /// The ids of the cached responses, in the order of their last use.
     by_age: BTreeMap<u64, String>,
     clock: u64,
     n_bytes: usize,
 }
 
-struct Call {
+struct KnownCall {
     fingerprint: Fingerprint,
-    step: Step,
+    step: CallStep,
 }
 
-enum Step {
+enum CallStep {
     Runs(Arc<RunningCall>),
     Ended { reply: Reply, asked_at: u64 },
 }
@@ -61,11 +61,11 @@ impl Dedup {
 
     pub(super) fn admit(self: &Arc<Self>, call_id: &str, fingerprint: Fingerprint) -> Admission {
         let mut state = self.state();
-        let State { calls, by_age, clock, .. } = &mut *state;
+        let DedupState { calls, by_age, clock, .. } = &mut *state;
         match calls.get_mut(call_id) {
             Some(call) if call.fingerprint != fingerprint => Admission::Taken,
-            Some(Call { step: Step::Runs(running), .. }) => Admission::Again(Waiter::on(running)),
-            Some(Call { step: Step::Ended { reply, asked_at }, .. }) => {
+            Some(KnownCall { step: CallStep::Runs(running), .. }) => Admission::Again(Waiter::on(running)),
+            Some(KnownCall { step: CallStep::Ended { reply, asked_at }, .. }) => {
                 *clock += 1;
                 by_age.remove(asked_at);
                 by_age.insert(*clock, call_id.to_owned());
@@ -74,7 +74,7 @@ impl Dedup {
             }
             None => {
                 let running = Arc::new(RunningCall::default());
-                let call = Call { fingerprint, step: Step::Runs(Arc::clone(&running)) };
+                let call = KnownCall { fingerprint, step: CallStep::Runs(Arc::clone(&running)) };
                 calls.insert(call_id.to_owned(), call);
                 let waiter = Waiter::on(&running);
                 Admission::First(CallGuard { dedup: Arc::clone(self), call_id: call_id.to_owned(), running }, waiter)
@@ -93,19 +93,19 @@ impl Dedup {
         state.clock += 1;
         let asked_at = state.clock;
         if let Some(call) = state.calls.get_mut(call_id) {
-            call.step = Step::Ended { reply: reply.clone(), asked_at };
+            call.step = CallStep::Ended { reply: reply.clone(), asked_at };
             state.by_age.insert(asked_at, call_id.to_owned());
             state.n_bytes += size;
         }
         while state.by_age.len() > self.max_cached_responses || state.n_bytes > self.max_bytes {
             let Some((_, oldest)) = state.by_age.pop_first() else { break };
-            if let Some(Call { step: Step::Ended { reply, .. }, .. }) = state.calls.remove(&oldest) {
+            if let Some(KnownCall { step: CallStep::Ended { reply, .. }, .. }) = state.calls.remove(&oldest) {
                 state.n_bytes -= cost(&oldest, &reply);
             }
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, DedupState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -123,7 +123,7 @@ impl Job {
     }
 
     /// Spawns the call, so that repeated requests can wait for it too. Returns its events if the client accepts them.
-    fn start(self, shared: &Arc<Shared>, guard: CallGuard, wants_events: bool) -> Option<Receiver<Part>> {
+    fn start(self, shared: &Arc<Shared>, guard: CallGuard, wants_events: bool) -> Option<Receiver<StreamPart>> {
         let permit = match shared.calls.try_acquire(&self.name) {
             Ok(permit) => permit,
             Err(overloaded) => {
@@ -186,7 +186,7 @@ async fn run(
     name: &str,
     context: Context,
     input: Vec<u8>,
-    parts: Option<Sender<Part>>,
+    parts: Option<Sender<StreamPart>>,
 ) -> Result<RunResult, ToolError> {
     let Some(parts) = parts else {
         return shared.dispatcher.call_with(&context, name, input).await;
@@ -198,7 +198,7 @@ async fn run(
             Event::Error(error) => return Err(error),
             event => {
                 // Continues after the client has disconnected, since others may wait for the end.
-                if let Some(part) = Part::of(&event) {
+                if let Some(part) = StreamPart::of(&event) {
                     let _ = parts.send(part).await;
                 }
             }
@@ -252,13 +252,13 @@ fn fingerprint(tool_id: &str, input: &str, held: &CallContext) -> Fingerprint {
 }
 
 /// An event before the end of a call.
-struct Part {
+struct StreamPart {
     kind: &'static str,
     /// The data as JSON.
     data: String,
 }
 
-impl Part {
+impl StreamPart {
     fn of(event: &Event) -> Option<Self> {
         let data = match event {
             Event::Progress(progress) => {
@@ -277,7 +277,7 @@ const KEEP_ALIVE: Duration = Duration::from_secs(10);
 /// Creates the event stream of a call.
 ///
 /// A call that is rejected before the tool runs gets a regular response, so this waits for the first event or the end.
-async fn of_call(tool_id: String, mut parts: Receiver<Part>, mut waiter: Waiter) -> Response<Body> {
+async fn of_call(tool_id: String, mut parts: Receiver<StreamPart>, mut waiter: Waiter) -> Response<Body> {
     let Some(first) = parts.recv().await else {
         return of_reply(&tool_id, waiter.reply().await);
     };
@@ -300,8 +300,8 @@ fn of_reply(tool_id: &str, reply: Reply) -> Response<Body> {
 
 struct EventState {
     tool_id: String,
-    first: Option<Part>,
-    parts: Receiver<Part>,
+    first: Option<StreamPart>,
+    parts: Receiver<StreamPart>,
     /// `None` after the last event. Dropping it cancels the call if no other request waits.
     waiter: Option<Waiter>,
 }

@@ -13,7 +13,7 @@ use toolkit::__private::PACKAGE;
 use crate::package::{cargo, quoted};
 
 /// A kind of package that `new` writes.
-struct Kind {
+struct NewPackage {
     /// The option that selects it.
     name: &'static str,
     about: &'static str,
@@ -28,8 +28,8 @@ struct Kind {
 }
 
 /// The kinds; the first one is the default.
-const KINDS: [Kind; 3] = [
-    Kind {
+const KINDS: [NewPackage; 3] = [
+    NewPackage {
         name: "mcp",
         about: "A command-line program and MCP server (the default)",
         source: ("src/main.rs", include_str!("../../../templates/mcp.rs")),
@@ -40,7 +40,7 @@ const KINDS: [Kind; 3] = [
                    cargo run -- serve                # MCP over stdio\n\
                    cargo run -- install cursor       # adds it to a client: also claude-desktop, claude-code and vscode\n",
     },
-    Kind {
+    NewPackage {
         name: "agent",
         about: "A program that sends a question to a model and runs the tools that it calls",
         source: ("src/main.rs", include_str!("../../../templates/agent.rs")),
@@ -51,7 +51,7 @@ const KINDS: [Kind; 3] = [
                    export ANTHROPIC_API_KEY=… ANTHROPIC_MODEL=…\n\
                    cargo run -- \"Four people pay 10 euros. How much does each of them pay?\"\n",
     },
-    Kind {
+    NewPackage {
         name: "library",
         about: "A library of tools for other programs",
         source: ("src/lib.rs", include_str!("../../../templates/library.rs")),
@@ -126,7 +126,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<String, String> {
     Ok(format!("created `{name}`\n\n  cd {}\n{indented}", path.display()))
 }
 
-fn write(kind: &Kind, path: &Path, name: &str) -> io::Result<()> {
+fn write(kind: &NewPackage, path: &Path, name: &str) -> io::Result<()> {
     let krate = name.replace('-', "_");
     let repository = repository();
     let checkout = if repository.is_some() { PATHS_IN_CI } else { "" };

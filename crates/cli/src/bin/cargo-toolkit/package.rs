@@ -212,12 +212,12 @@ struct PackageMetadata {
     source: Option<String>,
     manifest_path: PathBuf,
     edition: String,
-    targets: Vec<Target>,
+    targets: Vec<PackageTarget>,
     features: BTreeMap<String, Vec<String>>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Target {
+struct PackageTarget {
     name: String,
     kind: Vec<String>,
 }
@@ -226,11 +226,11 @@ struct Target {
 struct Resolve {
     /// The package of the manifest, or `None` for a virtual workspace.
     root: Option<String>,
-    nodes: Vec<Node>,
+    nodes: Vec<ResolvedPackage>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Node {
+struct ResolvedPackage {
     id: String,
     /// The ids of its dependencies.
     dependencies: Vec<String>,

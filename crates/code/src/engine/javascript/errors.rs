@@ -7,8 +7,8 @@ use std::rc::Rc;
 use rquickjs::{Ctx, Error, Function, Object, Persistent, Promise, Runtime, Value};
 use serde_json::value::RawValue;
 
-use crate::engine::javascript::host::{self, Host, Slot};
-use crate::engine::javascript::source::{Form, Fuel, Names, Place, Source};
+use crate::engine::javascript::host::{self, Host, PreludeSlot};
+use crate::engine::javascript::source::{Fuel, ProgramForm, Source, SourcePlace, ToolNames};
 use crate::engine::javascript::value::{self, Purpose, WriteError};
 use crate::failure::{Failure, FailureKind};
 use crate::limits::Limits;
@@ -70,7 +70,7 @@ pub(super) fn uncaught(host: &Host, source: &Source, thrown: &Thrown, shown: &st
         failure.tool = failed.tool;
         return source.locate(failure, failed.place);
     }
-    let place = Place::in_stack(&thrown.stack);
+    let place = SourcePlace::in_stack(&thrown.stack);
     if thrown.is_out_of_memory() {
         return source.locate(out_of_memory(), place);
     }
@@ -96,7 +96,7 @@ pub(super) fn out_of_memory() -> Failure {
     Failure::new(FailureKind::Memory, "the program exceeds its memory: work on less data at a time")
 }
 
-fn not_a_function(source: &Source, place: Option<Place>) -> String {
+fn not_a_function(source: &Source, place: Option<SourcePlace>) -> String {
     let callee = place.and_then(|place| {
         let (line, column) = source.line_at(place)?;
         callee(line, column)
@@ -107,7 +107,7 @@ fn not_a_function(source: &Source, place: Option<Place>) -> String {
     }
 }
 
-fn hint(host: &Host, source: &Source, thrown: &Thrown, place: Option<Place>) -> Option<String> {
+fn hint(host: &Host, source: &Source, thrown: &Thrown, place: Option<SourcePlace>) -> Option<String> {
     let line = place.and_then(|place| source.line_at(place)).map_or("", |(line, _)| line);
     match &*thrown.name {
         "ReferenceError" => reference(&thrown.message, line, &host.names()),
@@ -124,13 +124,13 @@ fn hint(host: &Host, source: &Source, thrown: &Thrown, place: Option<Place>) -> 
 }
 
 /// Returns the failure for a text that is not a program in a form.
-pub(super) fn syntax(source: &Source, form: Form, thrown: &Thrown) -> Failure {
+pub(super) fn syntax(source: &Source, form: ProgramForm, thrown: &Thrown) -> Failure {
     let failure = |message: &str| Failure::new(FailureKind::Syntax, message);
-    let Some(place) = Place::in_stack(&thrown.stack) else {
+    let Some(place) = SourcePlace::in_stack(&thrown.stack) else {
         return failure(&format!("invalid regular expression: {}", thrown.message));
     };
     if source.is_behind(place) || thrown.message.ends_with("expression: ''") {
-        let closes_too_much = form == Form::Body && thrown.message.ends_with("token '}'");
+        let closes_too_much = form == ProgramForm::Body && thrown.message.ends_with("token '}'");
         return match source.last(Some('}')).filter(|_| closes_too_much) {
             Some(last) => source.locate(failure("this `}` closes nothing"), Some(last)),
             None => source.locate(failure("the text ends before a bracket is closed"), source.last(None)),
@@ -215,7 +215,7 @@ const TYPES: [&str; 17] = [
 ];
 
 /// Returns a hint for a `ReferenceError`.
-pub(super) fn reference(message: &str, line: &str, names: &Names) -> Option<String> {
+pub(super) fn reference(message: &str, line: &str, names: &ToolNames) -> Option<String> {
     if message.starts_with("could not load module") {
         return Some(FOREIGN[0].0.to_owned());
     }
@@ -324,7 +324,7 @@ pub(super) struct Outcomes {
     pub(super) host: Rc<Host>,
     pub(super) fuel: Rc<Fuel>,
     pub(super) source: Source,
-    pub(super) prelude: Slot,
+    pub(super) prelude: PreludeSlot,
     limits: Limits,
     rejections: Rc<RefCell<Rejections>>,
     /// True if null was thrown, which may mean that the memory was exceeded.

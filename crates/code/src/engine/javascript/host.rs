@@ -10,8 +10,8 @@ use rquickjs::loader::bundle::{Bundle, ScaBundleData};
 use rquickjs::{Array, Ctx, Error, Exception, Function, Object, Persistent, Value};
 use serde_json::value::RawValue;
 
-use crate::engine::javascript::source::{Fuel, Names, Place};
-use crate::engine::javascript::value::{self, Purpose, Reader, WriteError};
+use crate::engine::javascript::source::{Fuel, SourcePlace, ToolNames};
+use crate::engine::javascript::value::{self, Purpose, ValueReader, WriteError};
 use crate::engine::{Call, Printed, Request, Shown};
 use crate::limits::Limits;
 use crate::program::Program;
@@ -24,24 +24,24 @@ const MAX_WAITING: usize = 4;
 /// The state that the functions of the prelude share with the engine.
 pub(super) struct Host {
     message_bytes: usize,
-    names: RefCell<Names>,
+    names: RefCell<ToolNames>,
     fuel: Rc<Fuel>,
     random: Random,
-    pub(super) output: Output,
+    pub(super) output: PrintedOutput,
     /// The time as the program sees it, in milliseconds since 1970.
     pub(super) now: Cell<u64>,
     last_id: Cell<u32>,
     /// The requests since the last step.
     calls: RefCell<Vec<Call>>,
-    waiting: RefCell<BTreeMap<u32, Waiting>>,
+    waiting: RefCell<BTreeMap<u32, OpenCalls>>,
     waiting_bytes: Cell<usize>,
     failed: RefCell<BTreeMap<u32, Failed>>,
     shown: RefCell<Vec<Shown>>,
 }
 
 /// A request without an answer.
-pub(super) struct Waiting {
-    pub(super) place: Option<Place>,
+pub(super) struct OpenCalls {
+    pub(super) place: Option<SourcePlace>,
     pub(super) stack: String,
     /// True for a pause, which a program that has ended does not wait for.
     is_pause: bool,
@@ -51,7 +51,7 @@ pub(super) struct Waiting {
 /// A call that failed.
 #[derive(Clone)]
 pub(super) struct Failed {
-    pub(super) place: Option<Place>,
+    pub(super) place: Option<SourcePlace>,
     pub(super) tool: Option<String>,
     /// True if the call exceeded the number of calls.
     pub(super) is_excess: bool,
@@ -64,7 +64,7 @@ impl Host {
             names: RefCell::default(),
             fuel,
             random: Random::default(),
-            output: Output::new(limits.output_bytes),
+            output: PrintedOutput::new(limits.output_bytes),
             now: Cell::new(0),
             last_id: Cell::new(0),
             calls: RefCell::default(),
@@ -77,7 +77,7 @@ impl Host {
 
     /// Sets the program that the host serves.
     pub(super) fn set_program(&self, program: &Program) {
-        self.names.replace(Names::new(program.functions.clone()));
+        self.names.replace(ToolNames::new(program.functions.clone()));
         self.random.set_seed(program.seed);
         self.now.set(program.started_at);
     }
@@ -88,7 +88,7 @@ impl Host {
     }
 
     /// Takes a request that is answered.
-    pub(super) fn take_waiting(&self, id: u32) -> Option<Waiting> {
+    pub(super) fn take_waiting(&self, id: u32) -> Option<OpenCalls> {
         let waiting = self.waiting.borrow_mut().remove(&id)?;
         self.waiting_bytes.set(self.waiting_bytes.get() - waiting.size);
         Some(waiting)
@@ -100,7 +100,7 @@ impl Host {
     }
 
     /// Returns the places of the calls without an answer.
-    pub(super) fn waiting_places(&self) -> Vec<Place> {
+    pub(super) fn waiting_places(&self) -> Vec<SourcePlace> {
         self.waiting.borrow().values().filter(|waiting| !waiting.is_pause).filter_map(|waiting| waiting.place).collect()
     }
 
@@ -116,12 +116,12 @@ impl Host {
         self.shown.take()
     }
 
-    pub(super) fn names(&self) -> Ref<'_, Names> {
+    pub(super) fn names(&self) -> Ref<'_, ToolNames> {
         self.names.borrow()
     }
 
     /// Creates the object by which the prelude reaches the host.
-    pub(super) fn object<'js>(self: &Rc<Self>, ctx: &Ctx<'js>, slot: &Slot) -> Result<Object<'js>, Error> {
+    pub(super) fn object<'js>(self: &Rc<Self>, ctx: &Ctx<'js>, slot: &PreludeSlot) -> Result<Object<'js>, Error> {
         let object = Object::new_proto(ctx.clone(), None)?;
         let (host, prelude) = (Rc::clone(self), Rc::clone(slot));
         let request = move |ctx: Ctx<'js>, kind: String, first: Value<'js>, second: Value<'js>, stack: Value<'js>| {
@@ -174,14 +174,14 @@ impl Host {
         self.waiting_bytes.set(self.waiting_bytes.get() + size);
         let id = self.last_id.get() + 1;
         self.last_id.set(id);
-        let place = Place::in_stack(&stack);
+        let place = SourcePlace::in_stack(&stack);
         let is_pause = matches!(request, Request::Sleep { .. });
         self.calls.borrow_mut().push(Call { id, line: place.map(|place| place.line), request });
-        self.waiting.borrow_mut().insert(id, Waiting { place, stack, is_pause, size });
+        self.waiting.borrow_mut().insert(id, OpenCalls { place, stack, is_pause, size });
         Ok(id)
     }
 
-    fn print<'js>(&self, reader: &Reader<'js>, is_error: bool, values: &Array<'js>) -> Result<(), Error> {
+    fn print<'js>(&self, reader: &ValueReader<'js>, is_error: bool, values: &Array<'js>) -> Result<(), Error> {
         let mut text = String::new();
         for idx in 0..values.len() {
             let value: Value<'js> = values.get(idx)?;
@@ -196,7 +196,7 @@ impl Host {
     }
 
     /// Returns a value as it is printed.
-    pub(super) fn line<'js>(&self, reader: &Reader<'js>, value: &Value<'js>) -> Result<String, Error> {
+    pub(super) fn line<'js>(&self, reader: &ValueReader<'js>, value: &Value<'js>) -> Result<String, Error> {
         if value.is_string() {
             return value::string_of(reader, value).map_err(|_| Error::Exception);
         }
@@ -244,14 +244,14 @@ impl Host {
 }
 
 /// The lines that a program printed, up to a limit.
-pub(super) struct Output {
+pub(super) struct PrintedOutput {
     limit: u64,
     size: Cell<u64>,
     dropped: Cell<u64>,
     lines: RefCell<Vec<Printed>>,
 }
 
-impl Output {
+impl PrintedOutput {
     fn new(limit: u64) -> Self {
         Self { limit, size: Cell::new(0), dropped: Cell::new(0), lines: RefCell::default() }
     }
@@ -317,7 +317,7 @@ const MAX_SLEEP: f64 = 86_400_000.0;
 /// A reader of the arguments of the functions that make requests.
 pub(super) struct RequestReader<'a, 'js> {
     pub(super) ctx: &'a Ctx<'js>,
-    pub(super) reader: Reader<'js>,
+    pub(super) reader: ValueReader<'js>,
     /// The maximum size of a request, in bytes.
     pub(super) limit: usize,
 }
@@ -426,7 +426,7 @@ pub(super) struct Prelude {
 }
 
 /// The place of the functions, which the functions of the host reach before they are there.
-pub(super) type Slot = Rc<RefCell<Option<Prelude>>>;
+pub(super) type PreludeSlot = Rc<RefCell<Option<Prelude>>>;
 
 impl Prelude {
     /// Evaluates the prelude. It reaches the host by an object.
@@ -465,8 +465,8 @@ impl Prelude {
     }
 
     /// Returns the functions that read values.
-    pub(super) fn reader<'js>(&self, ctx: &Ctx<'js>) -> Result<Reader<'js>, Error> {
-        Ok(Reader {
+    pub(super) fn reader<'js>(&self, ctx: &Ctx<'js>) -> Result<ValueReader<'js>, Error> {
+        Ok(ValueReader {
             object_prototype: self.object_prototype.clone().restore(ctx)?,
             is_array: self.is_array.clone().restore(ctx)?,
             plain: self.plain.clone().restore(ctx)?,
@@ -477,6 +477,6 @@ impl Prelude {
 }
 
 /// Calls a function with the functions of the prelude.
-pub(super) fn with<T>(slot: &Slot, call: impl FnOnce(&Prelude) -> Result<T, Error>) -> Result<T, Error> {
+pub(super) fn with<T>(slot: &PreludeSlot, call: impl FnOnce(&Prelude) -> Result<T, Error>) -> Result<T, Error> {
     slot.borrow().as_ref().map_or(Err(Error::Unknown), call)
 }

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 
 use crate::engine::javascript::errors::{self, Outcomes};
 use crate::engine::javascript::host::{self, Failed, Host, Prelude};
-use crate::engine::javascript::source::{FILE, Form, Fuel, Source};
+use crate::engine::javascript::source::{FILE, Fuel, ProgramForm, Source};
 use crate::engine::{Answer, Done, State, Step, TOO_MANY_CALLS, Usage};
 use crate::failure::{Failure, FailureKind};
 use crate::limits::Limits;
@@ -126,7 +126,7 @@ impl Machine {
         for &form in self.outcomes.source.forms() {
             let mut options = EvalOptions::default();
             options.filename = Some(FILE.to_owned());
-            options.promise = form == Form::Script;
+            options.promise = form == ProgramForm::Script;
             let error = match ctx.eval_with_options(self.outcomes.source.evaluated(form), options) {
                 Ok(value) => return self.begin(ctx, value).map_err(|error| self.outcomes.failure_of(ctx, &error)),
                 Err(error) => error,
@@ -139,8 +139,8 @@ impl Machine {
                 return Err(errors::out_of_memory());
             }
             match form {
-                Form::Expression => {}
-                Form::Script if thrown.is_return() => {}
+                ProgramForm::Expression => {}
+                ProgramForm::Script if thrown.is_return() => {}
                 _ => return Err(errors::syntax(&self.outcomes.source, form, &thrown)),
             }
         }

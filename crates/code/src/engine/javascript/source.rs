@@ -25,12 +25,12 @@ pub(super) struct Source {
     code: String,
     /// The number of lines before the code.
     offset: usize,
-    form: Form,
+    form: ProgramForm,
 }
 
 /// The form of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum ProgramForm {
     /// An expression: a function, which is called, or a value.
     Expression,
     /// Statements, of which the last one has the value.
@@ -39,7 +39,7 @@ pub(super) enum Form {
     Body,
 }
 
-impl Form {
+impl ProgramForm {
     /// Returns the text before the code, in its first line.
     fn prefix(self) -> &'static str {
         match self {
@@ -53,7 +53,7 @@ impl Form {
 impl Source {
     pub(super) fn new(text: &str) -> Self {
         let (offset, code) = without_fence(text);
-        Self { text: text.to_owned(), code: code.to_owned(), offset, form: Form::Script }
+        Self { text: text.to_owned(), code: code.to_owned(), offset, form: ProgramForm::Script }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -61,13 +61,17 @@ impl Source {
     }
 
     /// Returns the forms in which the text may be a program, in the order in which they are tried.
-    pub(super) fn forms(&self) -> &'static [Form] {
-        if self.may_be_function() { &[Form::Expression, Form::Script, Form::Body] } else { &[Form::Script, Form::Body] }
+    pub(super) fn forms(&self) -> &'static [ProgramForm] {
+        if self.may_be_function() {
+            &[ProgramForm::Expression, ProgramForm::Script, ProgramForm::Body]
+        } else {
+            &[ProgramForm::Script, ProgramForm::Body]
+        }
     }
 
     /// Returns true if the value is called if it is a function.
     pub(super) fn calls_value(&self) -> bool {
-        self.form != Form::Body && self.may_be_function()
+        self.form != ProgramForm::Body && self.may_be_function()
     }
 
     /// Returns true if the code begins like a function.
@@ -82,13 +86,13 @@ impl Source {
     }
 
     /// Returns the text to evaluate for a form. Its lines are those of the code.
-    pub(super) fn evaluated(&mut self, form: Form) -> String {
+    pub(super) fn evaluated(&mut self, form: ProgramForm) -> String {
         self.form = form;
         let prefix = form.prefix();
         match form {
-            Form::Script => self.code.clone(),
-            Form::Body => format!("{prefix}{}\n}})", self.code),
-            Form::Expression => {
+            ProgramForm::Script => self.code.clone(),
+            ProgramForm::Body => format!("{prefix}{}\n}})", self.code),
+            ProgramForm::Expression => {
                 let code = self.code.trim_end();
                 format!("{prefix}{}\n))", code.strip_suffix(';').unwrap_or(code))
             }
@@ -96,12 +100,12 @@ impl Source {
     }
 
     /// Returns true if a place is behind the code, where the form ends.
-    pub(super) fn is_behind(&self, place: Place) -> bool {
+    pub(super) fn is_behind(&self, place: SourcePlace) -> bool {
         place.line as usize > self.code.lines().count()
     }
 
     /// Returns the place of the last character, or of the last one that is `character`.
-    pub(super) fn last(&self, character: Option<char>) -> Option<Place> {
+    pub(super) fn last(&self, character: Option<char>) -> Option<SourcePlace> {
         let code = self.code.trim_end();
         let end = match character {
             Some(character) => code.rfind(character)?,
@@ -111,11 +115,11 @@ impl Source {
         let before = code[..end].rfind('\n').map_or(0, |newline| newline + 1);
         let prefix = if line == 0 { self.form.prefix().len() } else { 0 };
         let column = end - before + prefix;
-        Some(Place { line: number(line + 1), column: number(column + 1) })
+        Some(SourcePlace { line: number(line + 1), column: number(column + 1) })
     }
 
     /// Returns the text of the line at a place, and the column in it as an index of characters.
-    pub(super) fn line_at(&self, place: Place) -> Option<(&str, usize)> {
+    pub(super) fn line_at(&self, place: SourcePlace) -> Option<(&str, usize)> {
         let line = self.code.lines().nth((place.line as usize).checked_sub(1)?)?;
         let prefix = if place.line == 1 { self.form.prefix().len() } else { 0 };
         let bytes = (place.column as usize).saturating_sub(prefix + 1);
@@ -123,7 +127,7 @@ impl Source {
     }
 
     /// Adds a place to a failure, and the text there.
-    pub(super) fn locate(&self, mut failure: Failure, place: Option<Place>) -> Failure {
+    pub(super) fn locate(&self, mut failure: Failure, place: Option<SourcePlace>) -> Failure {
         let Some(place) = place else { return failure };
         if let Some((line, column)) = self.line_at(place) {
             failure.line = Some(self.line(place.line));
@@ -172,12 +176,12 @@ fn number(number: usize) -> u32 {
 
 /// A place in the text that QuickJS runs: the line and the byte in it, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct SourcePlace {
     pub(super) line: u32,
     pub(super) column: u32,
 }
 
-impl Place {
+impl SourcePlace {
     /// Returns the innermost place of the program in a stack trace.
     pub(super) fn in_stack(stack: &str) -> Option<Self> {
         stack.lines().find_map(|frame| {
@@ -194,9 +198,9 @@ const LISTED: usize = 8;
 
 /// The functions of a program by their paths, such as `math.add`, which form a tree.
 #[derive(Default)]
-pub(super) struct Names(BTreeMap<String, String>);
+pub(super) struct ToolNames(BTreeMap<String, String>);
 
-impl Names {
+impl ToolNames {
     pub(super) fn new(functions: BTreeMap<String, String>) -> Self {
         Self(functions)
     }

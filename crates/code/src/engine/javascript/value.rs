@@ -37,7 +37,7 @@ impl From<Error> for WriteError<'_> {
 }
 
 /// The functions of the prelude that values need.
-pub(super) struct Reader<'js> {
+pub(super) struct ValueReader<'js> {
     pub(super) object_prototype: Object<'js>,
     pub(super) is_array: Function<'js>,
     pub(super) plain: Function<'js>,
@@ -47,7 +47,7 @@ pub(super) struct Reader<'js> {
 
 /// Writes a value as JSON of at most `limit` bytes.
 pub(super) fn write<'js>(
-    reader: &Reader<'js>,
+    reader: &ValueReader<'js>,
     value: &Value<'js>,
     purpose: Purpose,
     limit: usize,
@@ -67,7 +67,7 @@ pub(super) fn write<'js>(
 }
 
 /// Returns the text of a string, in which lone surrogates are replaced.
-pub(super) fn string_of<'js>(reader: &Reader<'js>, value: &Value<'js>) -> Result<String, WriteError<'js>> {
+pub(super) fn string_of<'js>(reader: &ValueReader<'js>, value: &Value<'js>) -> Result<String, WriteError<'js>> {
     let string = value.as_string().ok_or(WriteError::Thrown)?;
     match string.to_string() {
         Err(Error::Utf8(_)) => Ok(reader.well_formed.call::<_, String>((string.clone(),))?),
@@ -76,7 +76,7 @@ pub(super) fn string_of<'js>(reader: &Reader<'js>, value: &Value<'js>) -> Result
 }
 
 struct Writer<'a, 'js> {
-    reader: &'a Reader<'js>,
+    reader: &'a ValueReader<'js>,
     purpose: Purpose,
     limit: usize,
     text: String,

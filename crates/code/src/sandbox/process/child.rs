@@ -20,7 +20,7 @@ use crate::wire::{self, GREETING_BYTES, Hello, ToHost, ToWorker, WireError};
 use crate::worker;
 
 /// A worker. Dropping it kills its process.
-pub(super) struct Worker {
+pub(super) struct WorkerProcess {
     /// `None` after the drop.
     child: Option<Child>,
     input: ChildStdin,
@@ -40,7 +40,7 @@ const CLIENT_TIMEOUT: Duration = Duration::from_secs(5);
 /// The bytes of errors that are read.
 const MAX_ERRORS: u64 = 64 << 10;
 
-impl Worker {
+impl WorkerProcess {
     pub(super) fn spawn(command: &CommandLine) -> Result<Self, SandboxError> {
         let spawned = command.worker_command().spawn();
         let mut child = spawned.map_err(|error| {
@@ -109,7 +109,7 @@ impl Worker {
     }
 }
 
-impl Drop for Worker {
+impl Drop for WorkerProcess {
     fn drop(&mut self) {
         let Some(mut child) = self.child.take() else { return };
         let cleanup = self.cleanup.take();
@@ -248,9 +248,9 @@ pub(super) struct Starter {
 
 impl Starter {
     /// Starts a worker and waits until it is ready for a program with these limits.
-    pub(super) async fn start(&self, limits: &Limits) -> Result<Worker, SandboxError> {
+    pub(super) async fn start(&self, limits: &Limits) -> Result<WorkerProcess, SandboxError> {
         let started = tokio::time::timeout(self.timeout, async {
-            let mut worker = Worker::spawn(&self.command_line(limits)?)?;
+            let mut worker = WorkerProcess::spawn(&self.command_line(limits)?)?;
             let ready = greet(&mut worker, limits).await?;
             // A container has its own kernel interface, which may lack a mechanism and guarantee the same by another one.
             let missing = if matches!(*self.launch, Launch::Container(_)) { Vec::new() } else { ready.missing };
@@ -291,7 +291,7 @@ fn this_program() -> std::io::Result<PathBuf> {
 }
 
 /// Sends the first message and receives that of the worker. No program has run, so each error is one of the sandbox.
-async fn greet(worker: &mut Worker, limits: &Limits) -> Result<wire::Ready, SandboxError> {
+async fn greet(worker: &mut WorkerProcess, limits: &Limits) -> Result<wire::Ready, SandboxError> {
     let hello = wire::encode(&ToWorker::Hello(Hello::new(*limits)), GREETING_BYTES);
     let hello = hello.map_err(|error| unavailable(&error))?;
     // A worker that ends at once may close its input before; its output contains the reason.

@@ -36,7 +36,7 @@ use crate::worker;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Container {
-    client: Client,
+    client: ContainerClient,
     image: String,
     program: Option<OsString>,
     runtime: Option<String>,
@@ -45,7 +45,7 @@ pub struct Container {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Client {
+enum ContainerClient {
     Docker,
     Podman,
     Kubectl,
@@ -54,20 +54,20 @@ enum Client {
 impl Container {
     /// Creates a container of Docker. The image must be present, since it is not pulled.
     pub fn docker(image: impl Into<String>) -> Self {
-        Self::new(Client::Docker, image.into())
+        Self::new(ContainerClient::Docker, image.into())
     }
 
     /// Creates a container of Podman. The image must be present, since it is not pulled.
     pub fn podman(image: impl Into<String>) -> Self {
-        Self::new(Client::Podman, image.into())
+        Self::new(ContainerClient::Podman, image.into())
     }
 
     /// Creates a pod of Kubernetes, in the current context of `kubectl`.
     pub fn kubernetes(image: impl Into<String>) -> Self {
-        Self::new(Client::Kubectl, image.into())
+        Self::new(ContainerClient::Kubectl, image.into())
     }
 
-    fn new(client: Client, image: String) -> Self {
+    fn new(client: ContainerClient, image: String) -> Self {
         Self { client, image, program: None, runtime: None, seccomp_profile: None, options: Vec::new() }
     }
 
@@ -114,17 +114,17 @@ impl Container {
     #[must_use]
     pub fn command_line(&self, name: &str, limits: &Limits, profile: Profile) -> CommandLine {
         match self.client {
-            Client::Docker => docker("docker", self, name, limits, profile),
-            Client::Podman => docker("podman", self, name, limits, profile),
-            Client::Kubectl => kubernetes(self, name, limits, profile),
+            ContainerClient::Docker => docker("docker", self, name, limits, profile),
+            ContainerClient::Podman => docker("podman", self, name, limits, profile),
+            ContainerClient::Kubectl => kubernetes(self, name, limits, profile),
         }
     }
 
     pub(super) fn kind(&self) -> &'static str {
         match self.client {
-            Client::Docker => "docker",
-            Client::Podman => "podman",
-            Client::Kubectl => "kubernetes",
+            ContainerClient::Docker => "docker",
+            ContainerClient::Podman => "podman",
+            ContainerClient::Kubectl => "kubernetes",
         }
     }
 }
