@@ -62,7 +62,9 @@ impl View<'_> {
             {
                 if std::ptr::eq(next, target) {
                     let pointer = walk::pointer(reference).unwrap_or_default();
-                    return Some(last_token(&pointer).unwrap_or("the same schema".into()).into_owned());
+                    let is_named = walk::CONTAINERS.iter().any(|name| pointer.starts_with(&format!("/{name}/")));
+                    let name = last_token(&pointer).filter(|_| is_named);
+                    return Some(name.unwrap_or("the same schema".into()).into_owned());
                 }
                 pending.extend(visited.insert(std::ptr::from_ref(next)).then_some(next));
             }

@@ -50,6 +50,8 @@ fn a_schema_within_itself_is_described_by_its_name() {
     assert_eq!(of_property(json!({ "$ref": "#/$defs/Place" })), "object");
     let root = json!({ "type": "array", "items": { "$ref": "#" } });
     assert_eq!(View::new(&root).to_string(), "list of the same schema");
+    let items = json!({ "items": { "type": "object", "additionalProperties": { "$ref": "#/items" } } });
+    assert_eq!(View::new(&items).part("items").unwrap().to_string(), "map of the same schema");
     let cycle = json!({ "$ref": "#/$defs/A", "$defs": { "A": { "$ref": "#/$defs/B" }, "B": { "$ref": "#/$defs/A" } } });
     assert_eq!(View::new(&cycle).types(), Types::ALL);
 }
