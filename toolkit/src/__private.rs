@@ -71,4 +71,3 @@ pub use crate::prompt::PromptResult;
 pub use crate::tool::entry::{Code, Entry, Sole, location};
 pub use crate::tool::{Authorization, Metadata, Secret, TaskSupport};
 pub use toolkit_schema::generate::{input, whole_input};
-pub use toolkit_schema::walk::resolve;

@@ -8,10 +8,10 @@ use clap::{Arg, ArgAction, Command};
 use serde_json::Value;
 use toolkit::Tool;
 use toolkit::schema::child;
+use toolkit::schema::view::{Field, Shape, View};
 
 use self::values::{parser, placeholder, takes_whole_list};
 use crate::options::{duration, json_switch, program_name, switch};
-use crate::shape::{Kind, Property, Shape, constraints};
 use crate::style::printable;
 
 /// A property of the input schema and its flag.
@@ -23,7 +23,7 @@ pub(crate) struct Flag<'s> {
     alias: Option<String>,
     /// The keys from the root to the property.
     pub(crate) path: Vec<&'s str>,
-    property: Property<'s>,
+    field: Field<'s>,
 }
 
 /// The options of `call` itself. The flag of a property with the same name has the prefix `arg-`.
@@ -54,29 +54,50 @@ pub(crate) fn call_options() -> [Arg; 4] {
 /// cannot be flags are included.
 pub(crate) fn from_schema(schema: &Value) -> Vec<Flag<'_>> {
     let mut found = Vec::new();
-    if let Kind::Object(properties) = Shape::new(schema).kind() {
-        add(properties, &[], true, &mut found);
+    if let Shape::Object(fields) = View::new(schema).shape() {
+        add(fields, &[], true, &mut found);
     }
     name(&mut found);
     found
 }
 
-fn add<'s>(properties: Vec<Property<'s>>, parent: &[&'s str], is_needed: bool, found: &mut Vec<Flag<'s>>) {
-    for mut property in properties {
+fn add<'s>(fields: Vec<Field<'s>>, parent: &[&'s str], is_needed: bool, found: &mut Vec<Flag<'s>>) {
+    for mut field in required_first(fields) {
         // A required property of an optional object is optional.
-        property.required &= is_needed;
+        field.is_required &= is_needed;
         if found.len() == MAX_FLAGS {
             return;
         }
-        let path = [parent, &[property.name]].concat();
-        let nested = match property.kind() {
-            Kind::Object(properties) if path.len() < MAX_DEPTH => properties,
+        let path = [parent, &[field.name]].concat();
+        let nested = match field.view.shape() {
+            Shape::Object(fields) if path.len() < MAX_DEPTH => fields,
             _ => Vec::new(),
         };
-        let is_needed = property.required;
-        found.push(Flag { long: String::new(), alias: None, path: path.clone(), property });
+        let is_needed = field.is_required;
+        found.push(Flag { long: String::new(), alias: None, path: path.clone(), field });
         add(nested, &path, is_needed, found);
     }
+}
+
+/// Sorts required fields before optional ones.
+pub(crate) fn required_first(mut fields: Vec<Field<'_>>) -> Vec<Field<'_>> {
+    fields.sort_by_key(|field| !field.is_required);
+    fields
+}
+
+/// Returns the default in the form of a flag; `None` for `null`.
+pub(crate) fn default(view: &View<'_>) -> Option<String> {
+    match view.default()? {
+        Value::Null => None,
+        Value::String(text) if !text.is_empty() => Some(text.clone()),
+        value => Some(value.to_string()),
+    }
+}
+
+/// Returns the limits in parentheses, or an empty text.
+pub(crate) fn limits(view: &View<'_>) -> String {
+    let limits: Vec<String> = view.limits().iter().map(ToString::to_string).collect();
+    if limits.is_empty() { String::new() } else { format!("({})", limits.join("; ")) }
 }
 
 /// Assigns unique names to the flags. Properties that are spelled like a flag are named first, so that `dry-run` is
@@ -153,28 +174,28 @@ impl Flag<'_> {
 
     /// Returns `None` if the property is not a list, and otherwise whether a flag accepts a JSON array of items.
     pub(crate) fn list(&self) -> Option<bool> {
-        match self.property.kind() {
-            Kind::List(items) => Some(takes_whole_list(&items.kind())),
+        match self.field.view.shape() {
+            Shape::List(Some(items)) => Some(takes_whole_list(&items)),
             _ => None,
         }
     }
 
     fn arg(&self) -> Arg {
-        let kind = self.property.kind();
+        let view = &self.field.view;
         let arg = Arg::new(self.id())
             .long(self.long.clone())
-            .value_name(placeholder(&kind))
-            .value_parser(parser(&kind, self.property.is_nullable()))
+            .value_name(placeholder(view))
+            .value_parser(parser(view))
             .help(self.help());
         let arg = match &self.alias {
             Some(alias) => arg.alias(alias.clone()),
             None => arg,
         };
-        match kind {
-            Kind::Boolean => {
+        match view.shape() {
+            Shape::Boolean => {
                 arg.hide_possible_values(true).num_args(0..=1).require_equals(true).default_missing_value("true")
             }
-            Kind::List(_) => arg.action(ArgAction::Append).allow_hyphen_values(true),
+            Shape::List(Some(_)) => arg.action(ArgAction::Append).allow_hyphen_values(true),
             // As in getopt, the word after a flag is its value: `--text "-5 degrees"`, `--n -5`.
             _ => arg.allow_hyphen_values(true),
         }
@@ -182,19 +203,19 @@ impl Flag<'_> {
 
     fn help(&self) -> String {
         let mut parts = Vec::new();
-        if let Some(description) = self.property.description() {
+        if let Some(description) = self.field.view.description() {
             parts.push(printable(description).into_owned());
         }
-        let limits = self.property.shape().map(constraints).unwrap_or_default();
+        let limits = limits(&self.field.view);
         if !limits.is_empty() {
-            parts.push(format!("({})", printable(&limits.join("; "))));
+            parts.push(printable(&limits).into_owned());
         }
         if self.list().is_some() {
             parts.push("[repeatable]".to_owned());
         }
-        match self.property.default() {
+        match default(&self.field.view) {
             Some(default) => parts.push(format!("[default: {}]", printable(&default))),
-            None if self.property.required => parts.push("[required]".to_owned()),
+            None if self.field.is_required => parts.push("[required]".to_owned()),
             None => {}
         }
         parts.join(" ")

@@ -43,7 +43,7 @@
 //! | `options`, `flags` | options that several commands have; flags for the arguments of a tool |
 //! | `listen`, `durable`, `nats`, `proxied`, `credentials` | what commands connect to, and with which tokens |
 //! | `runtime`, `foreground` | the runtime of tools, and work that a terminal waits for |
-//! | `formats`, `report`, `shape`, `style` | what is printed |
+//! | `formats`, `report`, `style` | what is printed |
 //! | `error` | errors and exit codes |
 //! | `log`, `stderr` | the log of `serve`, and writes to stderr that do not wait for its reader |
 //! | `bin/cargo-toolkit/` | `cargo toolkit`; what its command `new` writes is in `templates` beside `src` |
@@ -88,7 +88,6 @@ mod runtime;
 mod search;
 #[cfg(any(feature = "durable", feature = "mcp", feature = "nats", feature = "otc"))]
 mod serve;
-mod shape;
 mod show;
 #[cfg(feature = "proxy")]
 mod status;

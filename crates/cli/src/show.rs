@@ -5,11 +5,12 @@ use std::io::{self, Write};
 use clap::{Arg, ArgMatches, Command};
 use serde_json::Value;
 use toolkit::schema::CheckPath;
+use toolkit::schema::view::{Field, Shape, View};
 use toolkit::{Catalog, Tool};
 
 use crate::error::{CommandError, Exit};
+use crate::flags::{default, limits, required_first};
 use crate::options::{json_switch, program_name};
-use crate::shape::{Kind, Property, Shape, constraints, describe_kind};
 use crate::style::{self, BOLD, DIM, HIGHLIGHT, PLAIN, padded, printable, width, wrapped};
 use crate::{nats, report};
 
@@ -57,10 +58,11 @@ fn write_start(out: &mut impl Write, tool: &Tool, columns: usize) -> io::Result<
     write_facts(out, tool)?;
 
     heading(out, "Arguments")?;
-    match Shape::new(tool.input().as_value()).kind() {
-        Kind::Object(properties) => write_table(out, PropertiesOf::Arguments, &properties, columns),
-        Kind::Map(None) => writeln!(out, "  none"),
-        kind => writeln!(out, "  {}", printable(&describe_kind(&kind))),
+    let view = View::new(tool.input().as_value());
+    match view.shape() {
+        Shape::Object(fields) => write_table(out, PropertiesOf::Arguments, fields, columns),
+        Shape::Map(None) => writeln!(out, "  none"),
+        _ => writeln!(out, "  {}", printable(&view.to_string())),
     }
 }
 
@@ -142,18 +144,19 @@ fn requirements(tool: &Tool) -> String {
 }
 
 fn write_result(out: &mut impl Write, schema: &Value, columns: usize) -> io::Result<()> {
-    let shape = Shape::new(schema);
-    let kind = shape.kind();
-    let or_null = if shape.is_nullable() { " or null" } else { "" };
-    let limits = constraints(&shape);
-    let limits = if limits.is_empty() { String::new() } else { format!(" ({})", limits.join("; ")) };
-    let words = format!("{}{or_null}{limits}", describe_kind(&kind));
-    match &kind {
-        Kind::Object(properties) => return write_table(out, PropertiesOf::Result, properties, columns),
-        Kind::List(items) => {
+    let view = View::new(schema);
+    let or_null = if view.accepts_null() { " or null" } else { "" };
+    let limits = match limits(&view) {
+        limits if limits.is_empty() => limits,
+        limits => format!(" {limits}"),
+    };
+    let words = format!("{view}{or_null}{limits}");
+    match view.shape() {
+        Shape::Object(fields) => return write_table(out, PropertiesOf::Result, fields, columns),
+        Shape::List(Some(items)) => {
             writeln!(out, "  {}", printable(&words))?;
-            if let Kind::Object(properties) = items.kind() {
-                write_table(out, PropertiesOf::Result, &properties, columns)?;
+            if let Shape::Object(fields) = items.shape() {
+                write_table(out, PropertiesOf::Result, fields, columns)?;
             }
         }
         _ => writeln!(out, "  {}", printable(&words))?,
@@ -183,15 +186,15 @@ struct Row {
     text: String,
 }
 
-/// Writes a table of `properties`, wrapped to `columns` if possible.
+/// Writes a table of `fields`, wrapped to `columns` if possible.
 pub(crate) fn write_table(
     out: &mut impl Write,
     side: PropertiesOf,
-    properties: &[Property<'_>],
+    fields: Vec<Field<'_>>,
     columns: usize,
 ) -> io::Result<()> {
     let mut rows = Vec::new();
-    add_rows(properties, side, &mut Vec::new(), &mut rows);
+    add_rows(fields, side, &mut Vec::new(), &mut rows);
     let widest = |cell: fn(&Row) -> &str, most: usize| {
         let widths = rows.iter().map(|row| width(cell(row)));
         widths.filter(|columns| *columns <= most).max().unwrap_or(0)
@@ -231,57 +234,58 @@ pub(crate) fn write_table(
     Ok(())
 }
 
-/// Adds the rows of `properties`; `within` are the enclosing objects.
-fn add_rows<'s>(properties: &[Property<'s>], side: PropertiesOf, within: &mut Vec<Shape<'s>>, rows: &mut Vec<Row>) {
-    for property in properties {
-        let kind = property.kind();
-        rows.push(row(property, &kind, side, within.len()));
-        let nested = match &kind {
-            Kind::List(shape) | Kind::Map(Some(shape)) => Some(shape.clone()),
-            _ => property.shape().cloned(),
+/// Adds the rows of `fields`; `within` are the enclosing objects.
+fn add_rows<'s>(fields: Vec<Field<'s>>, side: PropertiesOf, within: &mut Vec<View<'s>>, rows: &mut Vec<Row>) {
+    for field in required_first(fields) {
+        let shape = field.view.shape();
+        rows.push(row(&field, &shape, side, within.len()));
+        let nested = match shape {
+            Shape::List(Some(view)) | Shape::Map(Some(view)) => view,
+            _ => field.view,
         };
-        let Some(nested) = nested else { continue };
         // A recursive type is expanded once.
         let is_explained = within.iter().any(|outer| outer.is_same(&nested));
         if is_explained || within.len() == MAX_DEPTH {
             continue;
         }
-        if let Kind::Object(properties) = nested.kind() {
+        if let Shape::Object(fields) = nested.shape() {
             within.push(nested);
-            add_rows(&properties, side, within, rows);
+            add_rows(fields, side, within, rows);
             within.pop();
         }
     }
 }
 
-fn row(property: &Property<'_>, kind: &Kind<'_>, side: PropertiesOf, depth: usize) -> Row {
-    let need = match (side, property.default()) {
+fn row(field: &Field<'_>, shape: &Shape<'_>, side: PropertiesOf, depth: usize) -> Row {
+    let view = &field.view;
+    let need = match (side, default(view)) {
         (PropertiesOf::Arguments, Some(default)) => format!("default {default}"),
-        (PropertiesOf::Arguments, None) if property.required => "required".to_owned(),
-        (PropertiesOf::Result, _) if property.required => String::new(),
+        (PropertiesOf::Arguments, None) if field.is_required => "required".to_owned(),
+        (PropertiesOf::Result, _) if field.is_required => String::new(),
         _ => "optional".to_owned(),
     };
     let mut text = String::new();
-    if let Some(description) = property.description() {
+    if let Some(description) = view.description() {
         text.push_str(&printable(description));
     }
-    let limits = property.shape().map(constraints).unwrap_or_default();
+    let limits = limits(view);
     if !limits.is_empty() {
         let space = if text.is_empty() { "" } else { " " };
-        text.push_str(&format!("{space}({})", printable(&limits.join("; "))));
+        text.push_str(&format!("{space}{}", printable(&limits)));
     }
-    if let Kind::Choice(choices) = kind {
-        for choice in choices {
-            if let Some(description) = choice.description {
+    if let Shape::Constants(constants) = shape {
+        for constant in constants {
+            if let Some(description) = constant.description {
                 let line_break = if text.is_empty() { "" } else { "\n" };
-                text.push_str(&format!("{line_break}{}: {}", printable(choice.value), printable(description)));
+                let value = constant.value.as_str().map_or_else(|| constant.value.to_string(), str::to_owned);
+                text.push_str(&format!("{line_break}{}: {}", printable(&value), printable(description)));
             }
         }
     }
-    let or_null = if property.is_nullable() && property.required { " or null" } else { "" };
+    let or_null = if view.accepts_null() && field.is_required { " or null" } else { "" };
     Row {
-        name: format!("{}{}", "  ".repeat(depth), printable(property.name)),
-        kind: format!("{}{or_null}", printable(&describe_kind(kind))),
+        name: format!("{}{}", "  ".repeat(depth), printable(field.name)),
+        kind: format!("{}{or_null}", printable(&view.to_string())),
         need: printable(&need).into_owned(),
         text,
     }

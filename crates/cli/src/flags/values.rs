@@ -2,29 +2,32 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, ValueParser};
 use serde_json::{Number, Value};
+use toolkit::schema::types::Types;
+use toolkit::schema::view::{Constant, Shape, View};
 
-use crate::shape::{Kind, Shape};
-
-/// Returns the parser of a value of `kind`. A list takes one flag for each item.
-pub(super) fn parser(kind: &Kind<'_>, nullable: bool) -> ValueParser {
-    match kind {
-        Kind::Boolean => {
+/// Returns the parser of a value. A list takes one flag for each item.
+pub(super) fn parser(view: &View<'_>) -> ValueParser {
+    let shape = view.shape();
+    if let Shape::Constants(constants) = &shape
+        && let Some(choices) = choices(constants)
+    {
+        let values = choices.into_iter().map(|(text, description)| {
+            let value = PossibleValue::new(text.to_owned());
+            match description {
+                Some(description) => value.help(description.to_owned()),
+                None => value,
+            }
+        });
+        return ValueParser::new(PossibleValuesParser::new(values).map(Value::String));
+    }
+    match shape {
+        Shape::Boolean => {
             let words = PossibleValuesParser::new(["true", "false"]);
             ValueParser::new(words.map(|text| Value::Bool(text == "true")))
         }
-        Kind::Choice(choices) => {
-            let values = choices.iter().map(|choice| {
-                let value = PossibleValue::new(choice.value.to_owned());
-                match choice.description {
-                    Some(description) => value.help(description.to_owned()),
-                    None => value,
-                }
-            });
-            ValueParser::new(PossibleValuesParser::new(values).map(Value::String))
-        }
-        Kind::List(items) => item_parser(items),
-        kind => {
-            let syntax = Syntax::new(kind);
+        Shape::List(Some(items)) => item_parser(&items),
+        _ => {
+            let (syntax, nullable) = (Syntax::new(view), view.accepts_null());
             ValueParser::new(move |text: &str| match syntax.read(text) {
                 Err(_) if nullable && text == "null" => Ok(Value::Null),
                 read => read,
@@ -33,16 +36,20 @@ pub(super) fn parser(kind: &Kind<'_>, nullable: bool) -> ValueParser {
     }
 }
 
+/// Returns the texts of constants with their descriptions, if all are texts.
+fn choices<'s>(constants: &[Constant<'s>]) -> Option<Vec<(&'s str, Option<&'s str>)>> {
+    constants.iter().map(|constant| Some((constant.value.as_str()?, constant.description))).collect()
+}
+
 /// Returns the parser of a list item, which also accepts a JSON array of items if an array cannot be an item.
-fn item_parser(items: &Shape<'_>) -> ValueParser {
-    let kind = items.kind();
-    if !takes_whole_list(&kind) {
-        return match kind {
-            Kind::List(_) => ValueParser::new(|text: &str| Syntax::Array.read(text)),
-            kind => parser(&kind, items.is_nullable()),
+fn item_parser(items: &View<'_>) -> ValueParser {
+    if !takes_whole_list(items) {
+        return match items.shape() {
+            Shape::List(_) => ValueParser::new(|text: &str| Syntax::Array.read(text)),
+            _ => parser(items),
         };
     }
-    let (syntax, nullable) = (Syntax::new(&kind), items.is_nullable());
+    let (syntax, nullable) = (Syntax::new(items), items.accepts_null());
     ValueParser::new(move |text: &str| match syntax.read(text) {
         Err(_) if text.trim_start().starts_with('[') => Syntax::Array.read(text),
         Err(_) if nullable && text == "null" => Ok(Value::Null),
@@ -50,12 +57,12 @@ fn item_parser(items: &Shape<'_>) -> ValueParser {
     })
 }
 
-/// Returns true if items of this kind are never JSON arrays, so that an array is a list of items.
-pub(super) fn takes_whole_list(items: &Kind<'_>) -> bool {
-    matches!(items, Kind::Integer | Kind::Number | Kind::Object(_) | Kind::Map(_))
+/// Returns true if items of this shape are never JSON arrays, so that an array is a list of items.
+pub(super) fn takes_whole_list(items: &View<'_>) -> bool {
+    matches!(items.shape(), Shape::Integer | Shape::Number | Shape::Object(_) | Shape::Map(_))
 }
 
-/// The syntax of a value: a [`Kind`] without a borrowed schema.
+/// The syntax of a value.
 #[derive(Clone, Copy, Debug)]
 enum Syntax {
     Integer,
@@ -68,15 +75,17 @@ enum Syntax {
 }
 
 impl Syntax {
-    fn new(kind: &Kind<'_>) -> Self {
-        match kind {
-            Kind::Integer => Syntax::Integer,
-            Kind::Number => Syntax::Number,
-            Kind::Text | Kind::Choice(_) => Syntax::Text,
-            Kind::Object(_) | Kind::Map(_) => Syntax::Object,
-            Kind::List(_) => Syntax::Array,
-            Kind::Any(types) if types.is_empty() || types.contains(&"string") => Syntax::JsonOrText,
-            Kind::Any(_) | Kind::Boolean => Syntax::Json,
+    fn new(view: &View<'_>) -> Self {
+        if matches!(view.shape(), Shape::Object(_) | Shape::Map(_)) {
+            return Syntax::Object;
+        }
+        match view.types().without(Types::NULL) {
+            Types::INTEGER => Syntax::Integer,
+            Types::NUMBER => Syntax::Number,
+            Types::STRING => Syntax::Text,
+            Types::ARRAY => Syntax::Array,
+            types if types.meets(Types::STRING) => Syntax::JsonOrText,
+            _ => Syntax::Json,
         }
     }
 
@@ -98,15 +107,15 @@ impl Syntax {
 }
 
 /// Returns the placeholder of the value in help.
-pub(super) fn placeholder(kind: &Kind<'_>) -> &'static str {
-    match kind {
-        Kind::Boolean => "BOOL",
-        Kind::Choice(_) => "CHOICE",
-        Kind::List(items) => match items.kind() {
-            Kind::List(_) => "JSON",
-            kind => placeholder(&kind),
+pub(super) fn placeholder(view: &View<'_>) -> &'static str {
+    match view.shape() {
+        Shape::Boolean => "BOOL",
+        Shape::Constants(constants) if choices(&constants).is_some() => "CHOICE",
+        Shape::List(Some(items)) => match items.shape() {
+            Shape::List(_) => "JSON",
+            _ => placeholder(&items),
         },
-        kind => match Syntax::new(kind) {
+        _ => match Syntax::new(view) {
             Syntax::Integer => "INTEGER",
             Syntax::Number => "NUMBER",
             Syntax::Text => "TEXT",
