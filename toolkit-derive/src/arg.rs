@@ -21,10 +21,7 @@ pub(crate) enum ArgDefault {
     Value(Box<Expr>),
 }
 
-/// Parses `#[arg]` among the attributes of a parameter, and reports its errors.
-// #[arg]
-// #[arg(default)]
-// #[arg(default = 3)]
+/// Parses `#[arg]`, `#[arg(default)]` or `#[arg(default = 3)]` among the attributes of a parameter, and reports its errors.
 pub(crate) fn arg(attrs: &[Attribute], report: &mut Report) -> Option<Arg> {
     let mut args = attrs.iter().filter(|attr| attr.path().is_ident("arg"));
     let attr = args.next()?;

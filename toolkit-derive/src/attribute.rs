@@ -18,7 +18,7 @@ use crate::value::{
 /// The checked arguments of one attribute.
 #[derive(Clone, Default)]
 pub(crate) struct Attribute {
-    pub(crate) kind: Kind,
+    pub(crate) kind: RecordKind,
     pub(crate) krate: Option<Path>,
     pub(crate) namespace: Option<LitStr>,
     pub(crate) name: Option<LitStr>,
@@ -51,18 +51,18 @@ pub(crate) struct Attribute {
 
 /// The kinds of records that a function becomes.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum RecordKind {
     #[default]
     Tool,
     Prompt,
 }
 
-impl Kind {
+impl RecordKind {
     /// Returns the name of the attribute, which is also the word for it in messages.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Kind::Tool => "tool",
-            Kind::Prompt => "prompt",
+            RecordKind::Tool => "tool",
+            RecordKind::Prompt => "prompt",
         }
     }
 }
@@ -140,7 +140,7 @@ impl Attribute {
 
     // #[prompt(namespace = "text", title = "Translate a text", tags = ["writing"])]
     pub(crate) fn prompt(arguments: TokenStream, report: &mut Report) -> Self {
-        Self { kind: Kind::Prompt, ..Self::parse("#[prompt]", PROMPT, arguments, report) }
+        Self { kind: RecordKind::Prompt, ..Self::parse("#[prompt]", PROMPT, arguments, report) }
     }
 
     // #[toolset(namespace = "notes", version = "0.3.0", read_only)]

@@ -61,7 +61,7 @@ fn expression(krate: &Path, value: TokenStream) -> TokenStream {
     quote!(#krate::only_valid_inside_a_function! { #value })
 }
 
-// catalog![crate = ::renamed, math::add, weather::forecast]
+/// The arguments of `catalog![crate = ::renamed, math::add, weather::forecast]`.
 struct Paths {
     krate: Path,
     paths: Vec<Path>,

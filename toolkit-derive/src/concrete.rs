@@ -86,14 +86,13 @@ fn is_concrete(attr: &RustAttribute) -> bool {
     attr.path().segments.last().is_some_and(|segment| segment.ident == "concrete")
 }
 
-// #[concrete(Notes<Memory>)]
-// #[concrete(Notes<Disk>, namespace = "archive", read_only)]
-struct Arguments {
+/// The arguments of `#[concrete(Notes<Disk>, namespace = "archive", read_only)]`, of which the type is required.
+struct ConcreteArguments {
     ty: Type,
     rest: TokenStream,
 }
 
-impl Parse for Arguments {
+impl Parse for ConcreteArguments {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let ty = input.parse()?;
         input.parse::<Option<Token![,]>>()?;
@@ -102,8 +101,8 @@ impl Parse for Arguments {
 }
 
 fn concrete(attr: &RustAttribute, imp: &ItemImpl, shared: &Attribute, report: &mut Report) -> Option<Concrete> {
-    let arguments = attr.meta.require_list().and_then(|list| Arguments::parse.parse2(list.tokens.clone()));
-    let Arguments { ty, rest } = match arguments {
+    let arguments = attr.meta.require_list().and_then(|list| ConcreteArguments::parse.parse2(list.tokens.clone()));
+    let ConcreteArguments { ty, rest } = match arguments {
         Ok(arguments) => arguments,
         Err(_) => {
             report.error(attr, "`#[concrete]` takes a type, as in `#[concrete(Notes<Memory>)]`");

@@ -6,9 +6,9 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Expr, ItemFn, LitStr, Path, Type, parse_quote};
 
-use crate::attribute::{Kind, Task};
+use crate::attribute::{RecordKind, Task};
 use crate::function::{Function, at, const_text, here, krate};
-use crate::input::Input;
+use crate::input::FunctionInput;
 use crate::parameter::{self, Parameter};
 
 /// Returns the function and the hidden item beside it.
@@ -43,7 +43,7 @@ pub(crate) fn tool(function: &Function) -> TokenStream {
     let krate: Path = parse_quote!(__toolkit);
     let hidden = hidden_name(&function.ident);
     let (vis, cfgs) = (&function.vis, &function.cfgs);
-    let input = Input::new(function, &krate, &outside);
+    let input = FunctionInput::new(function, &krate, &outside);
     let input_type = &input.ty;
     let returned = function.output.as_ref().map_or_else(|| quote!(()), |ty| quote!(#ty));
     let (checks, types) = (checks(function, &krate), types(function, &input, &returned, &krate));
@@ -121,7 +121,7 @@ fn checks(function: &Function, krate: &Path) -> TokenStream {
         quote_spanned!(here(ty.span())=> const _: () = <#ty as #krate::State>::OK;)
     });
     let krate = at(krate, function.output_span());
-    if function.attribute.kind == Kind::Prompt {
+    if function.attribute.kind == RecordKind::Prompt {
         let result = quote_spanned! {here(function.output_span())=>
             const _: () = <<__Result as #krate::Refused<__Output>>::Both as #krate::PromptResult>::OK;
         };
@@ -144,11 +144,11 @@ fn checks(function: &Function, krate: &Path) -> TokenStream {
 }
 
 /// Returns the types of the function, and the conversion of its error to a `ToolError`.
-fn types(function: &Function, input: &Input, returned: &TokenStream, krate: &Path) -> TokenStream {
-    let Input { ty, arguments, taken, .. } = input;
+fn types(function: &Function, input: &FunctionInput, returned: &TokenStream, krate: &Path) -> TokenStream {
+    let FunctionInput { ty, arguments, taken, .. } = input;
     let convert = convert(function.error_span(), krate);
     let (case, shape) = match function.attribute.kind {
-        Kind::Tool => {
+        RecordKind::Tool => {
             let case = quote!(#krate::result_case(
                 #krate::Shape::<__Output>::KIND,
                 #krate::Data::<__Output>::IS_WRITTEN,
@@ -156,7 +156,9 @@ fn types(function: &Function, input: &Input, returned: &TokenStream, krate: &Pat
             ));
             (case, quote!(#krate::Shape::<__Output>::KIND))
         }
-        Kind::Prompt => (quote!(#krate::prompt_case(#krate::Data::<__Output>::IS_PROMPT)), quote!(#krate::PROMPT)),
+        RecordKind::Prompt => {
+            (quote!(#krate::prompt_case(#krate::Data::<__Output>::IS_PROMPT)), quote!(#krate::PROMPT))
+        }
     };
     quote! {
         type __Output = <__Tool as #krate::Function>::Output;
@@ -248,7 +250,7 @@ pub(crate) fn convert(span: Span, krate: &Path) -> TokenStream {
 }
 
 /// Returns the record: the values of the attribute over the defaults.
-fn entry(function: &Function, input: &Input, krate: &Path) -> TokenStream {
+fn entry(function: &Function, input: &FunctionInput, krate: &Path) -> TokenStream {
     let mut fields = vec![metadata(function, krate)];
     let mut field = |name: &str, value: Option<TokenStream>| {
         let name = Ident::new(name, Span::call_site());
@@ -274,7 +276,7 @@ fn entry(function: &Function, input: &Input, krate: &Path) -> TokenStream {
         function.injected().map(|ty| quote_spanned!(here(ty.span())=> #krate::Borrowed::<#ty>::STATE)).collect();
     field("states", (!states.is_empty()).then(|| quote!(&[#(#states),*])));
     let names = function.arguments().filter_map(|argument| parameter::json_names(argument)?.into_iter().next());
-    let is_prompt = attribute.kind == Kind::Prompt;
+    let is_prompt = attribute.kind == RecordKind::Prompt;
     field("prompt", is_prompt.then(|| quote!(#krate::Option::Some(&[#(#names),*]))));
     field("sole", input.is_sole.then(|| quote!(#krate::Option::Some(&__SOLE))));
 
@@ -333,9 +335,9 @@ fn metadata(function: &Function, krate: &Path) -> TokenStream {
         ("open_world", attribute.open_world),
     ];
     let hints = match attribute.kind {
-        Kind::Tool => hints,
+        RecordKind::Tool => hints,
         // A prompt only creates messages, and passes a filter of read-only tools.
-        Kind::Prompt => hints.map(|(name, _)| (name, (name == "read_only").then_some(true))),
+        RecordKind::Prompt => hints.map(|(name, _)| (name, (name == "read_only").then_some(true))),
     };
     let hints = hints.into_iter().filter_map(|(name, hint)| {
         let name = Ident::new(name, Span::call_site());

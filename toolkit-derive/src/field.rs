@@ -175,12 +175,16 @@ fn check_kind(meta: &Meta, keyword: &str, ty: &Type, report: &mut Report) {
         return;
     };
     let advice = match (keyword, kind) {
-        ("range", Kind::Number) | ("length", Kind::Text | Kind::List) | ("regex" | "pattern", Kind::Text) => return,
-        ("range", Kind::Text | Kind::List) => "`range` applies to numbers; use `length` for strings and lists",
-        ("length", Kind::Number) => "`length` applies to strings and lists; use `range` for numbers",
-        ("range", Kind::Bool) => "`range` applies to numbers",
-        ("length", Kind::Bool) => "`length` applies to strings and lists",
-        ("regex" | "pattern", Kind::List) => "a pattern applies to strings; for the items of a list, write `inner(…)`",
+        ("range", JsonKind::Number)
+        | ("length", JsonKind::Text | JsonKind::List)
+        | ("regex" | "pattern", JsonKind::Text) => return,
+        ("range", JsonKind::Text | JsonKind::List) => "`range` applies to numbers; use `length` for strings and lists",
+        ("length", JsonKind::Number) => "`length` applies to strings and lists; use `range` for numbers",
+        ("range", JsonKind::Bool) => "`range` applies to numbers",
+        ("length", JsonKind::Bool) => "`length` applies to strings and lists",
+        ("regex" | "pattern", JsonKind::List) => {
+            "a pattern applies to strings; for the items of a list, write `inner(…)`"
+        }
         _ => "a pattern applies to strings",
     };
     report.error(meta, advice);
@@ -188,7 +192,7 @@ fn check_kind(meta: &Meta, keyword: &str, ty: &Type, report: &mut Report) {
 
 /// The JSON kind of a type of the standard library.
 #[derive(Clone, Copy)]
-pub(crate) enum Kind {
+pub(crate) enum JsonKind {
     Number,
     Text,
     List,
@@ -196,22 +200,22 @@ pub(crate) enum Kind {
 }
 
 /// Returns the kind of a type, if its name determines it.
-pub(crate) fn kind(ty: &Type) -> Option<Kind> {
+pub(crate) fn kind(ty: &Type) -> Option<JsonKind> {
     let path = match ungrouped_type(ty) {
         // The owned type of a borrowed argument, `<&str as …>::Owned`.
         Type::Path(TypePath { qself: Some(qself), .. }) => return kind(&qself.ty),
         Type::Path(path) => path,
-        Type::Slice(_) => return Some(Kind::List),
+        Type::Slice(_) => return Some(JsonKind::List),
         Type::Reference(reference) => return kind(&reference.elem),
         _ => return None,
     };
     let last = path.path.segments.last()?;
     let kind = match last.ident.to_string().as_str() {
         "i8" | "i16" | "i32" | "i64" | "i128" | "isize" | "u8" | "u16" | "u32" | "u64" | "u128" | "usize" | "f32"
-        | "f64" => Kind::Number,
-        "String" | "str" => Kind::Text,
-        "bool" => Kind::Bool,
-        "Vec" => Kind::List,
+        | "f64" => JsonKind::Number,
+        "String" | "str" => JsonKind::Text,
+        "bool" => JsonKind::Bool,
+        "Vec" => JsonKind::List,
         "Option" => match &last.arguments {
             PathArguments::AngleBracketed(arguments) => match arguments.args.first()? {
                 syn::GenericArgument::Type(inner) => kind(inner)?,

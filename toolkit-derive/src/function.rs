@@ -9,7 +9,7 @@ use syn::{
     Type, Visibility, parse_quote,
 };
 
-use crate::attribute::{Attribute, Kind};
+use crate::attribute::{Attribute, RecordKind};
 use crate::field::{self, kind};
 use crate::json::{self, Json};
 use crate::name::check_name;
@@ -90,8 +90,8 @@ impl Function {
         };
         if description.is_none() && !attribute.names_description {
             let reader = match attribute.kind {
-                Kind::Tool => "a model reads it to decide whether to call the tool",
-                Kind::Prompt => "a user reads it to select the prompt",
+                RecordKind::Tool => "a model reads it to decide whether to call the tool",
+                RecordKind::Prompt => "a user reads it to select the prompt",
             };
             let message = format!("missing description; add a doc comment to this function ({reader})");
             report.error(&sig.ident, message);
@@ -295,10 +295,10 @@ fn check_member(name: &str, found: Json, arguments: &[&Argument]) -> Result<(), 
         return Ok(());
     };
     let (fits, expected) = match expected {
-        field::Kind::Number => (matches!(found, Json::Integer | Json::Number), "a number"),
-        field::Kind::Text => (found == Json::String, "a string"),
-        field::Kind::List => (found == Json::Array, "an array"),
-        field::Kind::Bool => (found == Json::Bool, "a boolean"),
+        field::JsonKind::Number => (matches!(found, Json::Integer | Json::Number), "a number"),
+        field::JsonKind::Text => (found == Json::String, "a string"),
+        field::JsonKind::List => (found == Json::Array, "an array"),
+        field::JsonKind::Bool => (found == Json::Bool, "a boolean"),
     };
     // `null` counts as absent.
     match fits || found == Json::Null {

@@ -12,7 +12,7 @@ use crate::parameter::{self, Argument};
 use crate::value;
 
 /// The types of the input, and the code that decodes it.
-pub(crate) struct Input {
+pub(crate) struct FunctionInput {
     /// The type of the function's input: a tuple, or the sole argument.
     pub(crate) ty: TokenStream,
     /// The type that the JSON is decoded to.
@@ -27,7 +27,7 @@ pub(crate) struct Input {
     pub(crate) is_sole: bool,
 }
 
-impl Input {
+impl FunctionInput {
     pub(crate) fn new(function: &Function, krate: &Path, outside: &Path) -> Self {
         let arguments: Vec<&Argument> = function.arguments().collect();
         match &arguments[..] {

@@ -39,7 +39,7 @@ impl Json {
 
 /// Parses a JSON object and returns its members.
 pub(crate) fn members(text: &str) -> Result<Members, String> {
-    let mut reader = Reader { rest: text.chars().peekable(), depth: 0 };
+    let mut reader = JsonReader { rest: text.chars().peekable(), depth: 0 };
     reader.space();
     let mut members = Vec::new();
     if reader.value(&mut members)? != Json::Object {
@@ -52,12 +52,12 @@ pub(crate) fn members(text: &str) -> Result<Members, String> {
     }
 }
 
-struct Reader<'t> {
+struct JsonReader<'t> {
     rest: Peekable<Chars<'t>>,
     depth: usize,
 }
 
-impl Reader<'_> {
+impl JsonReader<'_> {
     fn space(&mut self) {
         while self.rest.next_if(|c| matches!(c, ' ' | '\t' | '\n' | '\r')).is_some() {}
     }

@@ -14,7 +14,7 @@ use syn::{
 
 use crate::arg::{Arg, ArgDefault, arg};
 use crate::field;
-use crate::scan::{Found, scan};
+use crate::scan::{UnsupportedPart, scan};
 use crate::value::{Report, is_doc, ungrouped_type};
 
 /// A parameter of a tool function.
@@ -65,11 +65,13 @@ pub(crate) fn parameter(typed: &PatType, krate: &Path, report: &mut Report) -> O
     };
     if let (Some((found, at)), None) = (scan(&typed.ty).first(), &borrows) {
         let message = match found {
-            Found::Reference { .. } | Found::Lifetime => owned_advice(&typed.ty),
-            Found::ImplTrait => {
+            UnsupportedPart::Reference { .. } | UnsupportedPart::Lifetime => owned_advice(&typed.ty),
+            UnsupportedPart::ImplTrait => {
                 "`impl Trait` makes the function generic; a tool has one schema, so name a concrete type".to_owned()
             }
-            Found::Infer | Found::Never => "name the type of the argument; its schema is derived from it".to_owned(),
+            UnsupportedPart::Infer | UnsupportedPart::Never => {
+                "name the type of the argument; its schema is derived from it".to_owned()
+            }
         };
         report.error(at, message);
         return None;
@@ -149,7 +151,7 @@ fn state(typed: &PatType, reference: &TypeReference, report: &mut Report) -> Opt
         report.error(lifetime, "injected state is borrowed for one call and not for `'static`; remove the lifetime");
         return None;
     }
-    if let Some((_, at)) = scan(&reference.elem).iter().find(|(found, _)| *found == Found::ImplTrait) {
+    if let Some((_, at)) = scan(&reference.elem).iter().find(|(found, _)| *found == UnsupportedPart::ImplTrait) {
         report.error(at, "injected state is looked up by its type; name the type, or borrow a `dyn Trait`");
         return None;
     }

@@ -38,7 +38,7 @@ impl Requirements {
     }
 }
 
-// requires(oauth2(id = "google", scopes = ["calendar"]), secret = "API_KEY", scopes = ["files:write"], user_id)
+/// Parses `requires(oauth2(id = "google", scopes = ["calendar"]), secret = "API_KEY", scopes = ["files:write"], user_id)`.
 pub(crate) fn requires(meta: &Meta, report: &mut Report) -> Requirements {
     let mut requirements = Requirements::default();
     for meta in nested(meta, "requires(secret = \"API_KEY\")", report) {
@@ -99,7 +99,7 @@ impl Icon {
     }
 }
 
-// icons = ["https://example.com/a.png", icon(src = "…", mime_type = "image/png", sizes = ["48x48"], theme = "dark")]
+/// Parses `icons = ["https://example.com/a.png", icon(src = "…", mime_type = "image/png", sizes = ["48x48"], theme = "dark")]`.
 pub(crate) fn icons(meta: &Meta, report: &mut Report) -> Vec<Icon> {
     let example = "icons = [icon(src = \"https://example.com/a.png\")]";
     let Some(Expr::Array(array)) = value_of(meta) else {
@@ -142,7 +142,7 @@ fn icon(meta: &Meta, at: &Expr, report: &mut Report) -> Option<Icon> {
     Some(Icon { src, mime_type, sizes, theme })
 }
 
-// MCP defines these two; a strict client would reject the whole list for any other value.
+/// Accepts the two values that MCP defines. A strict client would reject the whole list for any other value.
 fn light_or_dark(theme: LitStr, report: &mut Report) -> Option<LitStr> {
     if matches!(theme.value().as_str(), "light" | "dark") {
         return Some(theme);

@@ -5,7 +5,7 @@ use quote::quote;
 use syn::visit_mut::VisitMut;
 use syn::{DeriveInput, ImplItem, ImplItemFn, Item, ItemImpl, Meta, Path, ReceiverKind, Type, parse_quote};
 
-use crate::attribute::{Attribute, Kind, krate};
+use crate::attribute::{Attribute, RecordKind, krate};
 use crate::concrete::{Concrete, Parameter, Substitute, concrete_types};
 use crate::function::{Function, keyword};
 use crate::value::{Report, key_of, metas, unknown};
@@ -46,7 +46,7 @@ fn free(attribute: Attribute, item: TokenStream, mut report: Report) -> TokenStr
     expand::free(&func, &function)
 }
 
-fn report_unsupported_item(kind: Kind, item: &Item, report: &mut Report) {
+fn report_unsupported_item(kind: RecordKind, item: &Item, report: &mut Report) {
     let message = match item {
         Item::Struct(_) => "put it on a function that takes this struct as its argument",
         Item::Enum(_) => "put it on a function that takes this enum as its argument",
@@ -134,7 +134,7 @@ fn tools(imp: &ItemImpl, types: &[Concrete], report: &mut Report) -> Vec<Vec<Fun
 
 fn method_tool(method: &ImplItemFn, concrete: &Concrete, report: &mut Report) -> Function {
     let attr = method.attrs.iter().find(|attr| module::is_tool(attr));
-    let kind = if attr.is_some_and(module::is_prompt) { Kind::Prompt } else { Kind::Tool };
+    let kind = if attr.is_some_and(module::is_prompt) { RecordKind::Prompt } else { RecordKind::Tool };
     let arguments = attr.map(|attr| match &attr.meta {
         Meta::List(list) => list.tokens.clone(),
         Meta::Path(_) => TokenStream::new(),
@@ -145,8 +145,8 @@ fn method_tool(method: &ImplItemFn, concrete: &Concrete, report: &mut Report) ->
         }
     });
     let attribute = match kind {
-        Kind::Tool => Attribute::tool(arguments.unwrap_or_default(), report),
-        Kind::Prompt => Attribute::prompt(arguments.unwrap_or_default(), report),
+        RecordKind::Tool => Attribute::tool(arguments.unwrap_or_default(), report),
+        RecordKind::Prompt => Attribute::prompt(arguments.unwrap_or_default(), report),
     };
     let mut attribute = attribute.inherit(&concrete.attribute);
     let mut sig = method.sig.clone();

@@ -9,7 +9,8 @@ use syn::{Attribute, Error, Ident, LitStr, Path, Result, Token, Visibility, brac
 
 use crate::name::did_you_mean;
 
-// import!(pub mod github = "github.json", server = "gh", only = ["create_issue"], except = ["x"], crate = ::tk)
+/// The arguments of
+/// `import!(pub mod github = "github.json", server = "gh", only = ["create_issue"], except = ["x"], crate = ::tk)`.
 pub(crate) struct Import {
     pub(crate) attributes: Vec<Attribute>,
     pub(crate) visibility: Visibility,
