@@ -20,7 +20,7 @@ use self::compiled::Library;
 use super::cost::Cost;
 use super::dialect::Dialect;
 use super::error::{SchemaDiagnostic, SchemaError, SchemaErrorKind};
-use super::graph::{Found, Graph};
+use super::graph::{Graph, GraphFindings};
 use super::patterns::Patterns;
 use super::plan::Pattern;
 use super::plan::{Plan, PlanObstacle, pointer_to};
@@ -70,7 +70,7 @@ pub(super) fn check(schema: &Value, has_plan: bool) -> Result<Checked, SchemaErr
 
 fn build_checked(schema: &Value, dialect: Dialect, has_names: bool, has_plan: bool) -> Result<Checked, SchemaError> {
     let references = References::new(schema, dialect, has_names && cfg!(feature = "jsonschema"))?;
-    let (graph, Found { patterns, mut diagnostics, .. }) = Graph::new(schema, dialect, &references)?;
+    let (graph, GraphFindings { patterns, mut diagnostics, .. }) = Graph::new(schema, dialect, &references)?;
     let patterns = Patterns::new(patterns)?;
     let compiles = |text: &str| match Pattern::is_supported(text) {
         true => Pattern::compile(text, patterns.max_bytes()).is_ok(),

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use self::visits::{VISIT_BUDGET, Visits};
 use super::error::{SchemaDiagnostic, SchemaErrorKind};
-use super::graph::{Graph, MAX_DEPTH, Node};
+use super::graph::{Graph, MAX_DEPTH, SchemaNode};
 
 /// The bounds for the cost of values.
 pub(super) struct Cost {
@@ -126,7 +126,7 @@ fn in_order(graph: &Graph<'_>) -> Result<Vec<usize>, SchemaDiagnostic> {
 }
 
 /// Sorts the schemas so that each follows its `others`. Returns a schema of a cycle if there is one.
-fn sorted(graph: &Graph<'_>, others: impl Fn(&Node<'_>) -> Vec<usize>) -> Result<Vec<usize>, usize> {
+fn sorted(graph: &Graph<'_>, others: impl Fn(&SchemaNode<'_>) -> Vec<usize>) -> Result<Vec<usize>, usize> {
     #[derive(Clone, Copy, PartialEq)]
     enum Mark {
         New,
@@ -158,7 +158,7 @@ fn sorted(graph: &Graph<'_>, others: impl Fn(&Node<'_>) -> Vec<usize>) -> Result
 }
 
 /// Returns the length of the longest chain of schemas.
-fn longest(graph: &Graph<'_>, order: &[usize], others: impl Fn(&Node<'_>) -> Vec<usize>) -> usize {
+fn longest(graph: &Graph<'_>, order: &[usize], others: impl Fn(&SchemaNode<'_>) -> Vec<usize>) -> usize {
     let mut lengths = vec![1; graph.nodes.len()];
     for &id in order {
         lengths[id] += others(&graph.nodes[id]).into_iter().map(|other| lengths[other]).max().unwrap_or_default();

@@ -6,7 +6,6 @@ use super::error::{SchemaDiagnostic, SchemaErrorKind};
 use super::excerpt::quoted;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[doc(hidden)]
 pub enum Dialect {
     Draft202012,
     Draft7,

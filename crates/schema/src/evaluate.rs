@@ -16,8 +16,8 @@ use serde_json::{Map, Value};
 use self::assertion::failed;
 use self::rules::{Rule, Rules};
 pub(crate) use self::rules::{needs_library, supports};
-use super::failure::{Failure, Kind, Location, Token};
-use super::plan::{Pattern, Place, Plan};
+use super::failure::{FailureKind, KeywordFailure, Location, PathToken};
+use super::plan::{Pattern, Plan, PlanPlace};
 use super::walk;
 use crate::tagged;
 
@@ -31,11 +31,11 @@ struct Evaluation<'v> {
     root: &'v Value,
     patterns: &'v HashMap<String, Pattern>,
     /// The location of the current value.
-    pointer: Vec<Token<'v>>,
+    pointer: Vec<PathToken<'v>>,
     /// The path to the current keyword.
-    path: Vec<Token<'v>>,
+    path: Vec<PathToken<'v>>,
     /// The rules of the plan for the current value. Unknown inside the branches of a choice.
-    place: Option<Place<'v>>,
+    place: Option<PlanPlace<'v>>,
     /// The number of failures after which the evaluation stops.
     most: usize,
     /// The same number inside the branches of a choice.
@@ -91,7 +91,7 @@ impl Evaluator {
         instance: &'v Value,
         most: usize,
         is_brief: bool,
-    ) -> Vec<Failure<'v>> {
+    ) -> Vec<KeywordFailure<'v>> {
         self.evaluate(schema, plan, instance, [most, usize::MAX], is_brief)
     }
 
@@ -102,8 +102,8 @@ impl Evaluator {
         instance: &'v Value,
         [most, most_in_branch]: [usize; 2],
         is_brief: bool,
-    ) -> Vec<Failure<'v>> {
-        let (patterns, place) = (&self.patterns, plan.map(Place::root));
+    ) -> Vec<KeywordFailure<'v>> {
+        let (patterns, place) = (&self.patterns, plan.map(PlanPlace::root));
         let (pointer, path) = (Vec::with_capacity(FEW), Vec::with_capacity(FEW));
         let mut evaluation =
             Evaluation { root: schema, patterns, pointer, path, place, most, most_in_branch, is_brief, seen: None };
@@ -113,7 +113,7 @@ impl Evaluator {
     }
 }
 
-type Failures<'v> = Vec<Failure<'v>>;
+type Failures<'v> = Vec<KeywordFailure<'v>>;
 
 /// The number of failures, and of levels, for which memory is reserved. Allocators are fast up to a thousand bytes.
 const FEW: usize = 10;
@@ -122,7 +122,7 @@ impl<'v> Evaluation<'v> {
     fn schema(&mut self, schema: &'v Value, instance: &'v Value, failures: &mut Failures<'v>) {
         let keywords = match schema {
             Value::Object(keywords) => keywords,
-            Value::Bool(false) => return self.fail(Kind::False, instance, failures),
+            Value::Bool(false) => return self.fail(FailureKind::False, instance, failures),
             _ => return,
         };
         let mut rules = Rules::new(keywords);
@@ -134,7 +134,7 @@ impl<'v> Evaluation<'v> {
             if failures.len() >= self.most {
                 break;
             }
-            self.path.push(Token::Name(rule.keyword()));
+            self.path.push(PathToken::Name(rule.keyword()));
             self.rule(rule, value, keywords, instance, &mut undeclared, failures);
             self.path.pop();
         }
@@ -179,8 +179,8 @@ impl<'v> Evaluation<'v> {
                     for (pattern, schema) in schemas {
                         if self.matches(pattern, key) {
                             self.see_key(key);
-                            self.path.push(Token::Name(pattern));
-                            self.part(Token::Name(key), schema, item, failures);
+                            self.path.push(PathToken::Name(pattern));
+                            self.part(PathToken::Name(key), schema, item, failures);
                             self.path.pop();
                         }
                     }
@@ -190,21 +190,21 @@ impl<'v> Evaluation<'v> {
                 let prefix = keywords.get("prefixItems").and_then(Value::as_array).map_or(0, Vec::len);
                 for (idx, item) in instance.as_array().into_iter().flatten().enumerate().skip(prefix) {
                     self.see_item(idx);
-                    self.part(Token::Index(idx), schema, item, failures);
+                    self.part(PathToken::Index(idx), schema, item, failures);
                 }
             }
             (Rule::PrefixItems, Value::Array(schemas)) => {
                 for (idx, (schema, item)) in schemas.iter().zip(instance.as_array().into_iter().flatten()).enumerate() {
                     self.see_item(idx);
-                    self.path.push(Token::Index(idx));
-                    self.part(Token::Index(idx), schema, item, failures);
+                    self.path.push(PathToken::Index(idx));
+                    self.part(PathToken::Index(idx), schema, item, failures);
                     self.path.pop();
                 }
             }
             (Rule::Required, Value::Array(names)) => {
                 let Value::Object(object) = instance else { return };
                 for name in names.iter().filter_map(Value::as_str).filter(|name| !object.contains_key(*name)) {
-                    self.fail(Kind::Required(name.into()), instance, failures);
+                    self.fail(FailureKind::Required(name.into()), instance, failures);
                 }
             }
             (Rule::DependentRequired | Rule::DependentSchemas, Value::Object(dependents)) => {
@@ -212,14 +212,14 @@ impl<'v> Evaluation<'v> {
             }
             (Rule::Not, schema) => {
                 if self.matches_schema(schema, instance, false) {
-                    self.fail(Kind::Not, instance, failures);
+                    self.fail(FailureKind::Not, instance, failures);
                 }
             }
             (Rule::If, condition) => {
                 let keyword = if self.matches_schema(condition, instance, true) { "then" } else { "else" };
                 if let Some(schema) = keywords.get(keyword) {
                     self.path.pop();
-                    self.path.push(Token::Name(keyword));
+                    self.path.push(PathToken::Name(keyword));
                     self.schema(schema, instance, failures);
                 }
             }
@@ -236,12 +236,12 @@ impl<'v> Evaluation<'v> {
     }
 
     fn branch(&mut self, idx: usize, schema: &'v Value, instance: &'v Value, failures: &mut Failures<'v>) {
-        self.path.push(Token::Index(idx));
+        self.path.push(PathToken::Index(idx));
         self.schema(schema, instance, failures);
         self.path.pop();
     }
 
-    fn part(&mut self, token: Token<'v>, schema: &'v Value, instance: &'v Value, failures: &mut Failures<'v>) {
+    fn part(&mut self, token: PathToken<'v>, schema: &'v Value, instance: &'v Value, failures: &mut Failures<'v>) {
         let place = self.inside(token);
         if !place.is_some_and(|place| place.admits(instance)) {
             self.enter(token, place, schema, instance, failures);
@@ -249,17 +249,17 @@ impl<'v> Evaluation<'v> {
     }
 
     /// Returns the rules of the plan for a part of the current value.
-    fn inside(&self, token: Token<'_>) -> Option<Place<'v>> {
+    fn inside(&self, token: PathToken<'_>) -> Option<PlanPlace<'v>> {
         self.place.and_then(|place| match token {
-            Token::Name(key) => place.property(key),
-            Token::Index(idx) => place.item(idx),
+            PathToken::Name(key) => place.property(key),
+            PathToken::Index(idx) => place.item(idx),
         })
     }
 
     fn enter(
         &mut self,
-        token: Token<'v>,
-        place: Option<Place<'v>>,
+        token: PathToken<'v>,
+        place: Option<PlanPlace<'v>>,
         schema: &'v Value,
         instance: &'v Value,
         failures: &mut Failures<'v>,
@@ -276,13 +276,13 @@ impl<'v> Evaluation<'v> {
     }
 
     #[cold]
-    fn fail(&self, kind: Kind<'v>, instance: &'v Value, failures: &mut Failures<'v>) {
+    fn fail(&self, kind: FailureKind<'v>, instance: &'v Value, failures: &mut Failures<'v>) {
         if failures.capacity() == 0 {
             failures.reserve(FEW);
         }
         let all = [&*self.pointer, &*self.path].concat().into_boxed_slice();
         let location = Location::Tokens { all, n_in_pointer: self.pointer.len() };
-        failures.push(Failure { kind, instance: Cow::Borrowed(instance), location });
+        failures.push(KeywordFailure { kind, instance: Cow::Borrowed(instance), location });
     }
 }
 
@@ -318,9 +318,9 @@ impl<'v> Evaluation<'v> {
         self.most = most;
         self.place = place;
         match n_valid {
-            0 if is_one_of => self.fail(Kind::OneOf(failed), instance, failures),
-            0 => self.fail(Kind::AnyOf(failed), instance, failures),
-            2.. if is_one_of => self.fail(Kind::OneOfSeveral, instance, failures),
+            0 if is_one_of => self.fail(FailureKind::OneOf(failed), instance, failures),
+            0 => self.fail(FailureKind::AnyOf(failed), instance, failures),
+            2.. if is_one_of => self.fail(FailureKind::OneOfSeveral, instance, failures),
             _ => {}
         }
     }
@@ -335,15 +335,15 @@ impl<'v> Evaluation<'v> {
         failures: &mut Failures<'v>,
     ) {
         let depth = self.path.len();
-        self.path.push(Token::Index(idx));
+        self.path.push(PathToken::Index(idx));
         match (instance, instance.get(key), branch.get("properties").and_then(|properties| properties.get(key))) {
             (Value::Object(_), None, _) => {
-                self.path.push(Token::Name("required"));
-                self.fail(Kind::Required(key.into()), instance, failures);
+                self.path.push(PathToken::Name("required"));
+                self.fail(FailureKind::Required(key.into()), instance, failures);
             }
             (_, Some(sent), Some(schema)) => {
-                self.path.extend([Token::Name("properties"), Token::Name(key)]);
-                self.part(Token::Name(key), schema, sent, failures);
+                self.path.extend([PathToken::Name("properties"), PathToken::Name(key)]);
+                self.part(PathToken::Name(key), schema, sent, failures);
             }
             _ => self.schema(branch, instance, failures),
         }
@@ -367,14 +367,14 @@ impl<'v> Evaluation<'v> {
             if self.seen.is_some() && schemas.contains_key(key) {
                 self.see_key(key);
             }
-            let place = self.inside(Token::Name(key));
+            let place = self.inside(PathToken::Name(key));
             // What the plan accepts also satisfies `additionalProperties`.
             if place.is_some_and(|place| place.admits(item)) {
                 continue;
             }
             if let Some(schema) = schemas.get(key) {
-                self.path.push(Token::Name(key));
-                self.enter(Token::Name(key), place, schema, item, failures);
+                self.path.push(PathToken::Name(key));
+                self.enter(PathToken::Name(key), place, schema, item, failures);
                 self.path.pop();
             } else if let Some(undeclared) = undeclared {
                 undeclared.push((key, item));
@@ -401,10 +401,10 @@ impl<'v> Evaluation<'v> {
         undeclared.retain(|(key, _)| !key_patterns(keywords).any(|(pattern, _)| self.matches(pattern, key)));
         undeclared.iter().for_each(|(key, _)| self.see_key(key));
         if *schema != Value::Bool(false) {
-            undeclared.into_iter().for_each(|(key, item)| self.part(Token::Name(key), schema, item, failures));
+            undeclared.into_iter().for_each(|(key, item)| self.part(PathToken::Name(key), schema, item, failures));
         } else if !undeclared.is_empty() {
             let keys = undeclared.into_iter().map(|(key, _)| Cow::Borrowed(key)).collect();
-            self.fail(Kind::AdditionalProperties(keys), instance, failures);
+            self.fail(FailureKind::AdditionalProperties(keys), instance, failures);
         }
     }
 }
@@ -457,12 +457,12 @@ impl<'v> Evaluation<'v> {
     fn dependents(&mut self, dependents: &'v Map<String, Value>, instance: &'v Value, failures: &mut Failures<'v>) {
         let Value::Object(object) = instance else { return };
         for (name, dependent) in dependents.iter().filter(|(name, _)| object.contains_key(*name)) {
-            self.path.push(Token::Name(name));
+            self.path.push(PathToken::Name(name));
             match dependent {
                 Value::Array(needed) => {
                     let needed = needed.iter().filter_map(Value::as_str);
                     for absent in needed.filter(|needed| !object.contains_key(*needed)) {
-                        self.fail(Kind::Required(absent.into()), instance, failures);
+                        self.fail(FailureKind::Required(absent.into()), instance, failures);
                     }
                 }
                 schema => self.schema(schema, instance, failures),
@@ -475,7 +475,7 @@ impl<'v> Evaluation<'v> {
         let Value::Object(object) = instance else { return };
         if *schema == Value::Bool(false) {
             if !object.is_empty() {
-                self.fail(Kind::False, instance, failures);
+                self.fail(FailureKind::False, instance, failures);
             }
             return;
         }
@@ -495,7 +495,7 @@ impl<'v> Evaluation<'v> {
             let mut inner = Vec::new();
             of_key.schema(schema, &key, &mut inner);
             for failure in inner {
-                self.fail(Kind::PropertyNames(Box::new(failure.into_owned())), instance, failures);
+                self.fail(FailureKind::PropertyNames(Box::new(failure.into_owned())), instance, failures);
             }
         }
     }
@@ -519,7 +519,7 @@ impl<'v> Evaluation<'v> {
         let is_within = limit("minContains").unwrap_or(1) <= n_matching
             && limit("maxContains").is_none_or(|most| n_matching <= most);
         if !is_within {
-            self.fail(Kind::Contains, instance, failures);
+            self.fail(FailureKind::Contains, instance, failures);
         }
     }
 
@@ -534,7 +534,7 @@ impl<'v> Evaluation<'v> {
             self.see_key(key);
         }
         if !unexpected.is_empty() {
-            self.fail(Kind::UnevaluatedProperties(unexpected), instance, failures);
+            self.fail(FailureKind::UnevaluatedProperties(unexpected), instance, failures);
         }
     }
 
@@ -547,7 +547,7 @@ impl<'v> Evaluation<'v> {
             self.see_item(idx);
         }
         if has_unexpected {
-            self.fail(Kind::UnevaluatedItems, instance, failures);
+            self.fail(FailureKind::UnevaluatedItems, instance, failures);
         }
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! Derived schemas contain none of these. The type reveals them while it reads: it passes the names of its fields and
 //! variants to the deserializer, and requests a key of a type that a string cannot be. Therefore texts are grown from
-//! nothing, each extended by what the type requests at its end ([`Request`]). A type that is read through
+//! nothing, each extended by what the type requests at its end ([`TypeRequest`]). A type that is read through
 //! [`deserialize_any`](serde::Deserializer::deserialize_any), such as the variants of an internally tagged enum,
 //! reveals nothing and stays undecided.
 
@@ -16,7 +16,7 @@ use std::ptr;
 use serde_json::{Map, Value, json};
 
 use self::places::Places;
-use super::plan::{ProbeOutcome, Request};
+use super::plan::{ProbeOutcome, TypeRequest};
 use super::pointer::child;
 use super::{alias, example, walk};
 
@@ -202,7 +202,7 @@ impl Explorer<'_> {
 
     fn explore(&mut self, position: &Position) {
         let outcome = self.probe(&position.front);
-        if outcome.wants_value && !matches!(outcome.request, Some(Request::Struct(_))) {
+        if outcome.wants_value && !matches!(outcome.request, Some(TypeRequest::Struct(_))) {
             self.found
                 .open
                 .extend(position.schemas.iter().filter_map(|place| self.places.closed_without_properties(place)));
@@ -212,12 +212,12 @@ impl Explorer<'_> {
         };
         let schemas = self.places.alternatives(&position.schemas);
         match request {
-            Request::Struct(names) | Request::Enum(names)
+            TypeRequest::Struct(names) | TypeRequest::Enum(names)
                 if position.inside.iter().any(|outer| ptr::eq(*outer, names)) => {}
-            Request::Struct(fields) => self.explore_struct(position, &schemas, fields),
-            Request::Enum(variants) => self.explore_enum(position, &schemas, variants),
-            Request::Map => self.explore_map(position, &schemas),
-            Request::List => self.explore_list(position, &schemas),
+            TypeRequest::Struct(fields) => self.explore_struct(position, &schemas, fields),
+            TypeRequest::Enum(variants) => self.explore_enum(position, &schemas, variants),
+            TypeRequest::Map => self.explore_map(position, &schemas),
+            TypeRequest::List => self.explore_list(position, &schemas),
         }
     }
 

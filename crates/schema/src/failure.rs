@@ -11,17 +11,17 @@ use serde_json::Value;
 use super::pointer::push_child;
 
 /// A keyword that a part of a value does not satisfy.
-pub(super) struct Failure<'v> {
-    pub(super) kind: Kind<'v>,
+pub(super) struct KeywordFailure<'v> {
+    pub(super) kind: FailureKind<'v>,
     /// The part of the value.
     pub(super) instance: Cow<'v, Value>,
     pub(super) location: Location<'v>,
 }
 
-impl Failure<'_> {
+impl KeywordFailure<'_> {
     /// Returns the failure of a key, which is a value only while it is validated.
-    pub(super) fn into_owned<'o>(self) -> Failure<'o> {
-        Failure {
+    pub(super) fn into_owned<'o>(self) -> KeywordFailure<'o> {
+        KeywordFailure {
             kind: self.kind.into_owned(),
             instance: Cow::Owned(self.instance.into_owned()),
             location: self.location.into_owned(),
@@ -35,14 +35,14 @@ pub(super) enum Location<'v> {
     Texts(Box<[String; 2]>),
     /// The tokens of the pointer and those of the path, since few descriptions need the path as text.
     Tokens {
-        all: Box<[Token<'v>]>,
+        all: Box<[PathToken<'v>]>,
         n_in_pointer: usize,
     },
 }
 
 /// A key or an index in a path.
 #[derive(Clone, Copy)]
-pub(super) enum Token<'v> {
+pub(super) enum PathToken<'v> {
     Name(&'v str),
     Index(usize),
 }
@@ -81,17 +81,17 @@ impl Location<'_> {
 }
 
 /// Returns the tokens as a JSON Pointer.
-fn text_of(tokens: &[Token<'_>]) -> String {
-    let length = |token: &Token<'_>| match token {
-        Token::Name(name) => name.len() + 1,
+fn text_of(tokens: &[PathToken<'_>]) -> String {
+    let length = |token: &PathToken<'_>| match token {
+        PathToken::Name(name) => name.len() + 1,
         // Most indexes have at most three digits.
-        Token::Index(_) => 4,
+        PathToken::Index(_) => 4,
     };
     let mut text = String::with_capacity(tokens.iter().map(length).sum());
     for token in tokens {
         match token {
-            Token::Name(name) => push_child(&mut text, name),
-            Token::Index(idx) => push_child(&mut text, &idx.to_string()),
+            PathToken::Name(name) => push_child(&mut text, name),
+            PathToken::Index(idx) => push_child(&mut text, &idx.to_string()),
         }
     }
     text
@@ -99,7 +99,7 @@ fn text_of(tokens: &[Token<'_>]) -> String {
 
 /// The keyword of a failure, with what its description needs.
 #[cfg_attr(not(feature = "jsonschema"), expect(dead_code, reason = "some keywords need `jsonschema`"))]
-pub(super) enum Kind<'v> {
+pub(super) enum FailureKind<'v> {
     Type(Vec<&'static str>),
     Enum(Cow<'v, [Value]>),
     Const(Cow<'v, Value>),
@@ -126,10 +126,10 @@ pub(super) enum Kind<'v> {
     AdditionalProperties(Vec<Cow<'v, str>>),
     /// The keys that no schema evaluates.
     UnevaluatedProperties(Vec<Cow<'v, str>>),
-    PropertyNames(Box<Failure<'v>>),
+    PropertyNames(Box<KeywordFailure<'v>>),
     /// The failures of each branch.
-    AnyOf(Vec<Vec<Failure<'v>>>),
-    OneOf(Vec<Vec<Failure<'v>>>),
+    AnyOf(Vec<Vec<KeywordFailure<'v>>>),
+    OneOf(Vec<Vec<KeywordFailure<'v>>>),
     /// More than one branch of a `oneOf` matches.
     OneOfSeveral,
     Not,
@@ -142,7 +142,7 @@ pub(super) enum Kind<'v> {
 /// The names of the types, in the order in which a description lists them.
 pub(super) const TYPE_NAMES: [&str; 7] = ["string", "integer", "number", "boolean", "object", "array", "null"];
 
-impl Kind<'_> {
+impl FailureKind<'_> {
     /// Returns the keyword.
     pub(super) fn keyword(&self) -> &str {
         match self {
@@ -178,29 +178,29 @@ impl Kind<'_> {
     }
 
     /// Returns the failure of a string, which is a key.
-    fn into_owned<'o>(self) -> Kind<'o> {
-        fn branches<'o>(branches: Vec<Vec<Failure<'_>>>) -> Vec<Vec<Failure<'o>>> {
-            branches.into_iter().map(|branch| branch.into_iter().map(Failure::into_owned).collect()).collect()
+    fn into_owned<'o>(self) -> FailureKind<'o> {
+        fn branches<'o>(branches: Vec<Vec<KeywordFailure<'_>>>) -> Vec<Vec<KeywordFailure<'o>>> {
+            branches.into_iter().map(|branch| branch.into_iter().map(KeywordFailure::into_owned).collect()).collect()
         }
         match self {
-            Self::Type(names) => Kind::Type(names),
-            Self::Enum(options) => Kind::Enum(Cow::Owned(options.into_owned())),
-            Self::Const(constant) => Kind::Const(Cow::Owned(constant.into_owned())),
-            Self::MinLength(limit) => Kind::MinLength(limit),
-            Self::MaxLength(limit) => Kind::MaxLength(limit),
-            Self::Pattern(pattern) => Kind::Pattern(Cow::Owned(pattern.into_owned())),
-            Self::AnyOf(failed) => Kind::AnyOf(branches(failed)),
-            Self::OneOf(failed) => Kind::OneOf(branches(failed)),
-            Self::OneOfSeveral => Kind::OneOfSeveral,
-            Self::Not => Kind::Not,
-            Self::False => Kind::False,
+            Self::Type(names) => FailureKind::Type(names),
+            Self::Enum(options) => FailureKind::Enum(Cow::Owned(options.into_owned())),
+            Self::Const(constant) => FailureKind::Const(Cow::Owned(constant.into_owned())),
+            Self::MinLength(limit) => FailureKind::MinLength(limit),
+            Self::MaxLength(limit) => FailureKind::MaxLength(limit),
+            Self::Pattern(pattern) => FailureKind::Pattern(Cow::Owned(pattern.into_owned())),
+            Self::AnyOf(failed) => FailureKind::AnyOf(branches(failed)),
+            Self::OneOf(failed) => FailureKind::OneOf(branches(failed)),
+            Self::OneOfSeveral => FailureKind::OneOfSeveral,
+            Self::Not => FailureKind::Not,
+            Self::False => FailureKind::False,
             // The others do not concern strings.
-            other => Kind::Other(other.keyword().to_owned()),
+            other => FailureKind::Other(other.keyword().to_owned()),
         }
     }
 
     /// Returns the failures of each branch of a choice that has no matching branch.
-    pub(super) fn branches(&self) -> Option<&[Vec<Failure<'_>>]> {
+    pub(super) fn branches(&self) -> Option<&[Vec<KeywordFailure<'_>>]> {
         match self {
             Self::AnyOf(branches) | Self::OneOf(branches) => Some(branches),
             _ => None,
@@ -209,7 +209,7 @@ impl Kind<'_> {
 }
 
 #[cfg(feature = "jsonschema")]
-impl<'v> From<ValidationError<'v>> for Failure<'v> {
+impl<'v> From<ValidationError<'v>> for KeywordFailure<'v> {
     fn from(error: ValidationError<'v>) -> Self {
         let parts = error.into_parts();
         Self {
@@ -224,7 +224,7 @@ impl<'v> From<ValidationError<'v>> for Failure<'v> {
 }
 
 #[cfg(feature = "jsonschema")]
-impl From<ValidationErrorKind> for Kind<'_> {
+impl From<ValidationErrorKind> for FailureKind<'_> {
     fn from(kind: ValidationErrorKind) -> Self {
         use ValidationErrorKind as Source;
         match kind {
@@ -268,8 +268,8 @@ fn owned<'v>(keys: Vec<String>) -> Vec<Cow<'v, str>> {
 }
 
 #[cfg(feature = "jsonschema")]
-fn branches<'v>(branches: Vec<Vec<ValidationError<'static>>>) -> Vec<Vec<Failure<'v>>> {
-    branches.into_iter().map(|errors| errors.into_iter().map(Failure::from).collect()).collect()
+fn branches<'v>(branches: Vec<Vec<ValidationError<'static>>>) -> Vec<Vec<KeywordFailure<'v>>> {
+    branches.into_iter().map(|errors| errors.into_iter().map(KeywordFailure::from).collect()).collect()
 }
 
 #[cfg(feature = "jsonschema")]

@@ -7,20 +7,20 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
-use self::node::Place;
-pub(crate) use self::node::{Label, Node};
+use self::node::SchemaPlace;
+pub(crate) use self::node::{Label, SchemaNode};
 pub(super) use self::node::{MAX_DEPTH, MAX_SUBSCHEMAS};
 use super::dialect::Dialect;
 use super::error::{MAX_DIAGNOSTICS, SchemaDiagnostic, SchemaErrorKind};
 use super::pointer::child;
-use super::reference::{Base, References, Target};
+use super::reference::{Base, References, ResolvedReference};
 use super::walk::Token;
 use super::{tagged, walk};
 
 /// The schemas of a document, the root first. Includes the schemas that references reach in unknown locations, which
 /// are outside of all schema keywords.
 pub(super) struct Graph<'s> {
-    pub(super) nodes: Vec<Node<'s>>,
+    pub(super) nodes: Vec<SchemaNode<'s>>,
     ids: HashMap<*const Value, usize>,
     dialect: Dialect,
     /// True if items of a value are compared with each other (`uniqueItems`).
@@ -39,21 +39,21 @@ pub(super) struct Pattern<'s> {
 }
 
 /// The results of walking a document, in addition to its schemas.
-pub(super) struct Found<'s> {
+pub(super) struct GraphFindings<'s> {
     pub(super) patterns: Vec<Pattern<'s>>,
     pub(super) diagnostics: Vec<SchemaDiagnostic>,
-    pending: Vec<Reference<'s>>,
+    pending: Vec<PendingReference<'s>>,
     names: HashSet<String>,
 }
 
 /// A reference that has not been followed yet.
-struct Reference<'s> {
+struct PendingReference<'s> {
     from: usize,
     keyword: &'static str,
     text: &'s str,
 }
 
-impl Found<'_> {
+impl GraphFindings<'_> {
     /// Adds a defect of a keyword, up to the limit. The message is built only if it is needed.
     fn diagnostic(
         &mut self,
@@ -79,12 +79,12 @@ impl<'s> Graph<'s> {
         root: &'s Value,
         dialect: Dialect,
         references: &'s References<'s>,
-    ) -> Result<(Self, Found<'s>), SchemaDiagnostic> {
+    ) -> Result<(Self, GraphFindings<'s>), SchemaDiagnostic> {
         let mut graph = Self { nodes: Vec::new(), ids: HashMap::new(), dialect, compares_items: false };
         let mut found =
-            Found { patterns: Vec::new(), diagnostics: Vec::new(), pending: Vec::new(), names: HashSet::new() };
+            GraphFindings { patterns: Vec::new(), diagnostics: Vec::new(), pending: Vec::new(), names: HashSet::new() };
         let mut dynamic = Vec::new();
-        graph.add(root, Place::Root, references.root());
+        graph.add(root, SchemaPlace::Root, references.root());
         let mut next = 0;
         loop {
             while next < graph.nodes.len() {
@@ -97,16 +97,16 @@ impl<'s> Graph<'s> {
             }
             // All schemas with a known location have been added, so a reference that adds one points to an unknown
             // location.
-            for Reference { from, keyword, text } in std::mem::take(&mut found.pending) {
+            for PendingReference { from, keyword, text } in std::mem::take(&mut found.pending) {
                 match references.resolve(&graph.nodes[from].base, text) {
-                    Ok(Target::Schema(target, base)) => {
-                        let target = graph.add(target, Place::At(text), base);
+                    Ok(ResolvedReference::Schema(target, base)) => {
+                        let target = graph.add(target, SchemaPlace::At(text), base);
                         graph.nodes[from].in_place.push(target);
                         if keyword == "$dynamicRef" {
                             dynamic.push((from, text.rsplit('#').next().unwrap_or_default()));
                         }
                     }
-                    Ok(Target::MetaSchema) => {}
+                    Ok(ResolvedReference::MetaSchema) => {}
                     Err(unresolved) => found.diagnostic(&graph, from, keyword, || references.explain(text, unresolved)),
                 }
             }
@@ -119,7 +119,7 @@ impl<'s> Graph<'s> {
     }
 
     /// Finds the direct subschemas of a schema and its references.
-    fn walk(&mut self, id: usize, references: &References<'s>, found: &mut Found<'s>) {
+    fn walk(&mut self, id: usize, references: &References<'s>, found: &mut GraphFindings<'s>) {
         let schema = self.nodes[id].schema;
         let Value::Object(keywords) = schema else {
             return;
@@ -130,7 +130,7 @@ impl<'s> Graph<'s> {
             found.diagnostic(self, id, "$schema", || diagnostic);
         }
         // The reference that led here has already set the base URI.
-        let is_entered = matches!(self.nodes[id].place, Place::At(_));
+        let is_entered = matches!(self.nodes[id].place, SchemaPlace::At(_));
         match references.base_of(&self.nodes[id].base, schema).filter(|_| !is_entered) {
             Some(Ok(base)) => self.nodes[id].base = base,
             Some(Err(message)) => found.diagnostic(self, id, "$id", || (SchemaErrorKind::InvalidSchema, message)),
@@ -149,7 +149,7 @@ impl<'s> Graph<'s> {
         let keywords_that_refer = if is_7 { &["$ref"][..] } else { &["$ref", "$dynamicRef"] };
         for &keyword in keywords_that_refer {
             if let Some(Value::String(text)) = keywords.get(keyword) {
-                found.pending.push(Reference { from: id, keyword, text });
+                found.pending.push(PendingReference { from: id, keyword, text });
             }
         }
         let is_ignored = is_7 && keywords.get("$ref").is_some_and(Value::is_string);
@@ -157,7 +157,7 @@ impl<'s> Graph<'s> {
         let mut choices: [Vec<usize>; 2] = Default::default();
         walk::each_at(keywords, |keyword, token, sub| {
             let base = self.nodes[id].base.clone();
-            let sub = self.add(sub, Place::Below(id, keyword, token), base);
+            let sub = self.add(sub, SchemaPlace::Below(id, keyword, token), base);
             match keyword {
                 _ if is_ignored => {}
                 "anyOf" => choices[0].push(sub),
@@ -178,13 +178,13 @@ impl<'s> Graph<'s> {
     }
 
     /// Returns the id of a schema, which is added if it is new.
-    fn add(&mut self, schema: &'s Value, place: Place<'s>, base: Base) -> usize {
+    fn add(&mut self, schema: &'s Value, place: SchemaPlace<'s>, base: Base) -> usize {
         let id = self.nodes.len();
         match self.ids.entry(schema) {
             Entry::Occupied(known) => return *known.get(),
             Entry::Vacant(new) => new.insert(id),
         };
-        self.nodes.push(Node::new(schema, place, base));
+        self.nodes.push(SchemaNode::new(schema, place, base));
         id
     }
 
@@ -229,11 +229,11 @@ impl<'s> Graph<'s> {
         let mut at = id;
         let mut pointer = loop {
             match &self.nodes[at].place {
-                Place::Root => break String::new(),
-                Place::At(reference) => {
+                SchemaPlace::Root => break String::new(),
+                SchemaPlace::At(reference) => {
                     break walk::pointer(reference).unwrap_or_else(|| child("", reference));
                 }
-                Place::Below(parent, keyword, token) => {
+                SchemaPlace::Below(parent, keyword, token) => {
                     tokens.push((*keyword, *token));
                     at = *parent;
                 }
@@ -257,7 +257,7 @@ impl<'s> Graph<'s> {
 
     /// Returns the schemas in unknown locations, which the meta-schema of the document does not cover.
     pub(super) fn unknown_locations(&self) -> impl Iterator<Item = (usize, &'s Value)> {
-        let is_hidden = |(_, node): &(usize, &Node<'s>)| matches!(node.place, Place::At(_));
+        let is_hidden = |(_, node): &(usize, &SchemaNode<'s>)| matches!(node.place, SchemaPlace::At(_));
         self.nodes.iter().enumerate().filter(is_hidden).map(|(id, node)| (id, node.schema))
     }
 

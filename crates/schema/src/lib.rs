@@ -32,6 +32,9 @@
 //!
 //! `toolkit` exports this crate as `toolkit::schema`.
 //!
+//! The hidden modules and items are what the other crates of this workspace build on. They are not part of the public
+//! interface.
+//!
 //! # Source
 //!
 //! | module | part |
@@ -60,6 +63,7 @@ pub mod close;
 #[doc(hidden)]
 pub mod compare;
 mod cost;
+mod dialect;
 mod error;
 mod evaluate;
 mod failure;
@@ -72,12 +76,10 @@ mod schema;
 mod tagged;
 pub mod types;
 pub mod view;
+mod violation;
 
-// The crates of this workspace build on these. They are not part of the public interface.
 #[doc(hidden)]
 pub mod alias;
-#[doc(hidden)]
-pub mod dialect;
 #[doc(hidden)]
 pub mod equality;
 #[doc(hidden)]
@@ -113,19 +115,12 @@ pub mod tree;
 #[doc(hidden)]
 pub mod values;
 #[doc(hidden)]
-pub mod violation;
-#[doc(hidden)]
 pub mod walk;
 
-// Hidden at their definitions, since an inlined re-export of this crate ignores an attribute here.
-#[doc(hidden)]
-pub use self::dialect::Dialect;
 #[doc(hidden)]
 pub use self::excerpt::{quoted, shown_id, shown_pointer};
 #[doc(hidden)]
 pub use self::json::{is_too_deep, is_too_deep_below};
-#[doc(hidden)]
-pub use self::patterns::Matcher;
 #[doc(hidden)]
 pub use self::pointer::child;
 #[doc(hidden)]

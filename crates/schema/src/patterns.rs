@@ -144,10 +144,9 @@ fn needs_backtracking(pattern: &str) -> bool {
 }
 
 /// A compiled pattern that matches as validation does.
-#[doc(hidden)]
-pub struct Matcher(Engine);
+pub(crate) struct Matcher(MatcherEngine);
 
-enum Engine {
+enum MatcherEngine {
     Linear(Linear),
     #[cfg(feature = "jsonschema")]
     Library(Box<jsonschema::Validator>),
@@ -160,25 +159,27 @@ impl Matcher {
     /// Compiles a pattern. Returns `None` if it is invalid or exceeds the memory limit.
     pub fn compile(pattern: &str) -> Option<Self> {
         if Linear::is_supported(pattern) {
-            return Linear::compile(pattern, Self::MAX_BYTES).ok().map(|compiled| Self(Engine::Linear(compiled)));
+            return Linear::compile(pattern, Self::MAX_BYTES)
+                .ok()
+                .map(|compiled| Self(MatcherEngine::Linear(compiled)));
         }
         #[cfg(feature = "jsonschema")]
-        return validator(pattern, Self::MAX_BYTES).map(|compiled| Self(Engine::Library(Box::new(compiled))));
+        return validator(pattern, Self::MAX_BYTES).map(|compiled| Self(MatcherEngine::Library(Box::new(compiled))));
         #[cfg(not(feature = "jsonschema"))]
         None
     }
 
     pub fn is_match(&self, text: &str) -> bool {
         match &self.0 {
-            Engine::Linear(compiled) => compiled.is_match(text),
+            MatcherEngine::Linear(compiled) => compiled.is_match(text),
             #[cfg(feature = "jsonschema")]
-            Engine::Library(compiled) => compiled.is_valid(&serde_json::Value::from(text)),
+            MatcherEngine::Library(compiled) => compiled.is_valid(&serde_json::Value::from(text)),
         }
     }
 
     /// Returns true if matching may scan a text several times.
     pub fn needs_backtracking(&self) -> bool {
-        !matches!(self.0, Engine::Linear(_))
+        !matches!(self.0, MatcherEngine::Linear(_))
     }
 }
 

@@ -34,13 +34,13 @@ use serde::de::DeserializeOwned;
 
 pub use self::compile::{CheckPath, PlanObstacle};
 pub(crate) use self::compile::{is_annotation, pointer_to};
-pub(crate) use self::node::Place;
 pub use self::node::Plan;
+pub(crate) use self::node::PlanPlace;
 pub use self::plan_error::TypeError;
 pub use self::ser::Writer as Sink;
 pub use self::ser::output::Limited;
-pub(crate) use de::decimal::{Held, Whole};
-pub use de::request::{ProbeOutcome, Request};
+pub(crate) use de::decimal::{HeldNumber, Whole};
+pub use de::request::{ProbeOutcome, TypeRequest};
 pub use de::sole::SoleProperty;
 use de::tree::pointer_at;
 pub(crate) use de::tree::{read_located, read_tree};
@@ -161,7 +161,7 @@ impl Plan {
     /// written. Otherwise the same as [`Plan::encode`].
     #[inline]
     pub fn write(&self, out: &mut Vec<u8>, max_bytes: usize, write: &mut Write<'_>) -> Result<(), EncodeError> {
-        let mut output = ser::Output::new(self, std::mem::take(out), max_bytes);
+        let mut output = ser::JsonOutput::new(self, std::mem::take(out), max_bytes);
         let written = write(ser::Writer::new(&mut output));
         let outcome = output.outcome(written);
         *out = output.json;
@@ -179,7 +179,7 @@ impl Plan {
         max_bytes: usize,
         write: &mut Write<'_>,
     ) -> Result<NonFinite, UnwritableError> {
-        let mut output = ser::Output::new(Self::anything(), std::mem::take(out), max_bytes);
+        let mut output = ser::JsonOutput::new(Self::anything(), std::mem::take(out), max_bytes);
         output.notes = Some(Box::default());
         let recording = Recording::start();
         let written = write(ser::Writer::new(&mut output));

@@ -6,7 +6,7 @@ mod names;
 use serde_json::Value;
 
 pub(super) use self::names::Base;
-use self::names::Names;
+use self::names::SchemaNames;
 use super::dialect::Dialect;
 use super::error::{SchemaDiagnostic, SchemaErrorKind};
 use super::excerpt::quoted;
@@ -18,10 +18,10 @@ pub(super) struct References<'s> {
     root: &'s Value,
     dialect: Dialect,
     /// Present if the document names its schemas. References by pointer need no table of names.
-    names: Option<Names<'s>>,
+    names: Option<SchemaNames<'s>>,
 }
 
-pub(super) enum Target<'s> {
+pub(super) enum ResolvedReference<'s> {
     Schema(&'s Value, Base),
     /// The meta-schema of the document's dialect, which is always available.
     MetaSchema,
@@ -43,7 +43,7 @@ impl<'s> References<'s> {
     ///
     /// Returns the defect of names that are not URIs or not unique.
     pub(super) fn new(root: &'s Value, dialect: Dialect, is_named: bool) -> Result<Self, SchemaDiagnostic> {
-        let names = is_named.then(|| Names::new(root, dialect)).transpose().map_err(|message| {
+        let names = is_named.then(|| SchemaNames::new(root, dialect)).transpose().map_err(|message| {
             let message = format!("invalid identifier: {}", quoted(&message));
             SchemaDiagnostic::new(SchemaErrorKind::InvalidSchema, "", message)
         })?;
@@ -51,7 +51,7 @@ impl<'s> References<'s> {
     }
 
     pub(super) fn root(&self) -> Base {
-        self.names.as_ref().and_then(Names::root)
+        self.names.as_ref().and_then(SchemaNames::root)
     }
 
     /// Returns the base URI for references inside `schema`, if it sets one by `$id`.
@@ -88,9 +88,9 @@ impl<'s> References<'s> {
     }
 
     /// Resolves `reference` to a schema.
-    pub(super) fn resolve(&'s self, base: &Base, reference: &str) -> Result<Target<'s>, Unresolved> {
+    pub(super) fn resolve(&'s self, base: &Base, reference: &str) -> Result<ResolvedReference<'s>, Unresolved> {
         if reference.strip_suffix('#').unwrap_or(reference) == self.dialect.uri() {
-            return Ok(Target::MetaSchema);
+            return Ok(ResolvedReference::MetaSchema);
         }
         let (found, base) = match (&self.names, base) {
             (Some(names), Some(from)) => {
@@ -103,7 +103,7 @@ impl<'s> References<'s> {
             _ => return Err(Unresolved::Leaves),
         };
         match found {
-            Some(target) if walk::is_schema(target) => Ok(Target::Schema(target, base)),
+            Some(target) if walk::is_schema(target) => Ok(ResolvedReference::Schema(target, base)),
             Some(_) => Err(Unresolved::NoSchema),
             None => Err(Unresolved::Nowhere),
         }
@@ -148,12 +148,12 @@ mod names {
     use crate::dialect::Dialect;
 
     /// The names of a document, which has none.
-    pub(super) struct Names<'s>(Infallible, PhantomData<&'s Value>);
+    pub(super) struct SchemaNames<'s>(Infallible, PhantomData<&'s Value>);
 
     /// The base URI of relative references, of which there is none.
     pub(crate) type Base = Option<String>;
 
-    impl<'s> Names<'s> {
+    impl<'s> SchemaNames<'s> {
         pub(super) fn new(_: &'s Value, _: Dialect) -> Result<Self, String> {
             Err("names of schemas need the feature `jsonschema`".to_owned())
         }

@@ -273,7 +273,8 @@ fn merge_objects(
     is_join: bool,
     closes: bool,
 ) -> (Option<&'static str>, bool) {
-    let parts: Vec<Part> = parts.iter().filter(|part| is_join || may_be_object(part)).map(Part::new).collect();
+    let parts: Vec<ChoicePart> =
+        parts.iter().filter(|part| is_join || may_be_object(part)).map(ChoicePart::new).collect();
     let mut schemas = Schemas::new();
     let mut required: Option<Vec<Value>> = None;
     for part in &parts {
@@ -344,7 +345,7 @@ fn merge_objects(
 /// Returns true if a part requires a property that neither the part nor the whole declares. The whole declares the
 /// properties that it requires or that all parts require, so that such a property accepts any value unless another part
 /// declares it.
-fn requires_unknown(keywords: &Keywords, parts: &[Part], schemas: &Schemas) -> bool {
+fn requires_unknown(keywords: &Keywords, parts: &[ChoicePart], schemas: &Schemas) -> bool {
     let is_known = |name: &str| {
         let is_required = requires(keywords, name) || parts.iter().all(|part| requires(&part.keywords, name));
         declares(keywords, name) || (is_required && !schemas.contains_key(name))
@@ -365,7 +366,7 @@ fn requires(keywords: &Keywords, name: &str) -> bool {
 }
 
 /// A part, with its rules for undeclared properties.
-struct Part {
+struct ChoicePart {
     keywords: Keywords,
     /// Other schemas of the same value, or patterns, may declare properties.
     hides: bool,
@@ -375,7 +376,7 @@ struct Part {
     welcomes: bool,
 }
 
-impl Part {
+impl ChoicePart {
     fn new(part: &Value) -> Self {
         let mut keywords = part.as_object().cloned().unwrap_or_default();
         simplify_unevaluated(&mut keywords);

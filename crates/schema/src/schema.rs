@@ -383,8 +383,7 @@ impl Schema {
     }
 
     /// Estimates the cost of validating a value, as a number of visits: pairs of a subschema and a part of the value.
-    #[doc(hidden)]
-    pub fn check_cost(&self, instance: &Value) -> u64 {
+    pub(crate) fn check_cost(&self, instance: &Value) -> u64 {
         /// The factor for patterns that need the backtracking engine.
         const BACKTRACKING_FACTOR: u64 = 50;
 

@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 use serde_json::{Number, Value};
 
 use super::json;
-use super::plan::{Held, Whole, read_located, read_tree};
+use super::plan::{HeldNumber, Whole, read_located, read_tree};
 use super::pointer::{child, push_child};
 
 #[derive(Debug)]
@@ -265,7 +265,7 @@ fn hold(value: &mut Value, pointer: &str, number_texts: &mut BTreeMap<String, Nu
     match value {
         Value::Number(number) => {
             let text = number.to_string();
-            let Some(held) = Held::read(&text) else {
+            let Some(held) = HeldNumber::read(&text) else {
                 return Err(format!("the number at `{pointer}` is out of range"));
             };
             if held.needs_text() {

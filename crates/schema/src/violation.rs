@@ -27,7 +27,7 @@ pub(super) use self::locate::holds_secret;
 pub(super) use self::secret::masked;
 pub use self::single::Violation;
 use self::single::shorten_pointer;
-use crate::failure::Failure;
+use crate::failure::KeywordFailure;
 
 /// The reasons why a value does not match a schema, sorted by pointer.
 ///
@@ -51,7 +51,7 @@ pub struct Violations(Vec<Violation>);
 /// A validator that finds the failures of values.
 pub(crate) trait FindFailures {
     /// Returns the failures of `instance`, at least the first `most`.
-    fn failures<'v>(&'v self, instance: &'v Value, most: usize) -> Vec<Failure<'v>>;
+    fn failures<'v>(&'v self, instance: &'v Value, most: usize) -> Vec<KeywordFailure<'v>>;
 }
 
 /// The violations that a caller needs.
@@ -125,13 +125,13 @@ impl Violations {
         violations
     }
 
-    fn from_failures(schema: &Value, has_secrets: bool, instance: &Value, failures: &[Failure<'_>]) -> Self {
+    fn from_failures(schema: &Value, has_secrets: bool, instance: &Value, failures: &[KeywordFailure<'_>]) -> Self {
         let mut explanation = Explanation::new(schema, has_secrets, instance);
         explanation.violations.reserve(failures.len().min(MAX_VIOLATIONS));
         Self::described(explanation, failures)
     }
 
-    fn described(mut explanation: Explanation<'_>, failures: &[Failure<'_>]) -> Self {
+    fn described(mut explanation: Explanation<'_>, failures: &[KeywordFailure<'_>]) -> Self {
         for failure in failures {
             explanation.explain(failure);
             if explanation.is_full() {

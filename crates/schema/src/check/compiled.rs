@@ -19,7 +19,7 @@ use crate::error::{SchemaDiagnostic, SchemaErrorKind};
 use crate::evaluate::Evaluator;
 #[cfg(feature = "jsonschema")]
 use crate::excerpt::quoted;
-use crate::failure::Failure;
+use crate::failure::KeywordFailure;
 #[cfg(feature = "jsonschema")]
 use crate::patterns::Patterns;
 use crate::plan::Plan;
@@ -103,7 +103,7 @@ pub(super) struct Evaluated<'s> {
 }
 
 impl FindFailures for Evaluated<'_> {
-    fn failures<'v>(&'v self, instance: &'v Value, most: usize) -> Vec<Failure<'v>> {
+    fn failures<'v>(&'v self, instance: &'v Value, most: usize) -> Vec<KeywordFailure<'v>> {
         self.evaluator.failures(self.schema, self.plan, instance, most, self.is_brief)
     }
 }
@@ -167,10 +167,10 @@ impl Library {
 
 #[cfg(feature = "jsonschema")]
 impl FindFailures for Validator {
-    fn failures<'v>(&'v self, instance: &'v Value, most: usize) -> Vec<Failure<'v>> {
+    fn failures<'v>(&'v self, instance: &'v Value, most: usize) -> Vec<KeywordFailure<'v>> {
         match most {
-            1 => self.validate(instance).err().into_iter().map(Failure::from).collect(),
-            _ => self.iter_errors(instance).map(Failure::from).collect(),
+            1 => self.validate(instance).err().into_iter().map(KeywordFailure::from).collect(),
+            _ => self.iter_errors(instance).map(KeywordFailure::from).collect(),
         }
     }
 }

@@ -35,10 +35,10 @@ mod same;
 use std::collections::HashMap;
 
 pub(super) use self::facts::Document;
-use self::facts::Key;
+use self::facts::ProofKey;
 pub(super) use self::goal::accepts_all;
 use super::budget::{Budget, Undecided};
-use crate::Matcher;
+use crate::patterns::Matcher;
 
 /// The result of a proof attempt. True if it succeeds.
 type Proof = Result<bool, Undecided>;
@@ -66,9 +66,9 @@ pub(super) struct Prover<'s, 'b> {
     budget: &'b Budget,
     matchers: Matchers,
     /// The goals that are being proven, with the level of the value at which they were opened.
-    open: Vec<(Key, usize)>,
+    open: Vec<(ProofKey, usize)>,
     /// The results that do not depend on an open goal.
-    known: HashMap<Key, bool>,
+    known: HashMap<ProofKey, bool>,
     /// The lowest index in `open` that was used since the last reset.
     lowest_used: usize,
     level: usize,

@@ -10,14 +10,15 @@ use serde_json::{Value, json};
 
 use self::scalars::{alone, numbers, texts};
 use super::budget::Budget;
-use crate::{Dialect, Schema, equality, walk};
+use crate::dialect::Dialect;
+use crate::{Schema, equality, walk};
 
 /// Searches for a value that matches `accepts` and not `refuses`, within the budget.
 pub(super) fn witness(accepts: &Value, refuses: &Value, budget: &Budget) -> Option<Value> {
     let sampler = Sampler::new(accepts, refuses, budget);
-    let mut samples = sampler.samples(Side::Accepting, accepts, Some(refuses), MAX_DEPTH);
+    let mut samples = sampler.samples(WitnessSide::Accepting, accepts, Some(refuses), MAX_DEPTH);
     // The schemas differ in what only one of them declares, so samples of both are tried.
-    samples.extend(sampler.samples(Side::Refusing, refuses, Some(accepts), MAX_DEPTH));
+    samples.extend(sampler.samples(WitnessSide::Refusing, refuses, Some(accepts), MAX_DEPTH));
     budget.spend_up_to(sampler.spent());
     // The validators are built one after the other, since a schema with many patterns uses much memory.
     let accepting = Schema::from_value(accepts.clone()).ok()?;
@@ -49,7 +50,7 @@ const MAX_SAME: usize = 3;
 const MAX_VALUES: usize = 400_000;
 
 #[derive(Clone, Copy, PartialEq)]
-enum Side {
+enum WitnessSide {
     Accepting,
     Refusing,
 }
@@ -83,17 +84,17 @@ impl<'s> Sampler<'s> {
         left.is_some()
     }
 
-    fn root(&self, side: Side) -> &'s Value {
-        if side == Side::Accepting { self.accepts } else { self.refuses }
+    fn root(&self, side: WitnessSide) -> &'s Value {
+        if side == WitnessSide::Accepting { self.accepts } else { self.refuses }
     }
 
-    fn is_draft_07(&self, side: Side) -> bool {
+    fn is_draft_07(&self, side: WitnessSide) -> bool {
         Dialect::from_document(self.root(side)) == Ok(Dialect::Draft7)
     }
 
     /// Returns values at the bounds of a schema and just beyond them, not all of which match. If the schema equals
     /// `other`, a few that match are sufficient.
-    fn samples(&self, side: Side, schema: &Value, other: Option<&Value>, depth: usize) -> Vec<Value> {
+    fn samples(&self, side: WitnessSide, schema: &Value, other: Option<&Value>, depth: usize) -> Vec<Value> {
         let is_same = self.has_same_definitions && other == Some(schema);
         if is_same && self.left.get() < MAX_VALUES / 4 {
             return vec![Value::Null];
@@ -103,7 +104,7 @@ impl<'s> Sampler<'s> {
         found
     }
 
-    fn all_samples(&self, side: Side, schema: &Value, other: Option<&Value>, depth: usize) -> Vec<Value> {
+    fn all_samples(&self, side: WitnessSide, schema: &Value, other: Option<&Value>, depth: usize) -> Vec<Value> {
         if depth == 0 || !self.spend_values(1) {
             return vec![Value::Null];
         }
@@ -176,7 +177,7 @@ impl<'s> Sampler<'s> {
     }
 
     /// Returns the schema with its reference followed.
-    fn target<'v>(&self, side: Side, schema: &'v Value) -> &'v Value
+    fn target<'v>(&self, side: WitnessSide, schema: &'v Value) -> &'v Value
     where
         's: 'v,
     {
@@ -185,7 +186,7 @@ impl<'s> Sampler<'s> {
     }
 
     /// Returns the samples of a property, those that match first.
-    fn fitting(&self, side: Side, schema: &Value, other: Option<&Value>, depth: usize) -> Vec<Value> {
+    fn fitting(&self, side: WitnessSide, schema: &Value, other: Option<&Value>, depth: usize) -> Vec<Value> {
         let mut values = self.samples(side, schema, other, depth - 1);
         let root = self.root(side);
         let definitions = walk::CONTAINERS.into_iter().filter_map(|container| root.get(container)).map(walk::size);
@@ -205,7 +206,7 @@ fn max_samples(depth: usize) -> usize {
     if depth == MAX_DEPTH { 100 * MAX_SAMPLES } else { MAX_SAMPLES }
 }
 
-impl Side {
+impl WitnessSide {
     fn opposite(self) -> Self {
         if self == Self::Accepting { Self::Refusing } else { Self::Accepting }
     }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use serde_json::Value;
 
 use crate::error::{SchemaDiagnostic, SchemaErrorKind};
-use crate::graph::{Graph, Label, MAX_DEPTH, MAX_SUBSCHEMAS, Node};
+use crate::graph::{Graph, Label, MAX_DEPTH, MAX_SUBSCHEMAS, SchemaNode};
 
 /// The number of schemas that can visit one location of a value, by level; the last entry counts for all deeper levels.
 /// Empty if the numbers are too small to matter.
@@ -159,7 +159,7 @@ impl<'s> Counter<'_, 's> {
         Ok(changed)
     }
 
-    fn inside(&self, node: &Node<'s>, known: &HashMap<usize, Rc<Both<'s>>>) -> Both<'s> {
+    fn inside(&self, node: &SchemaNode<'s>, known: &HashMap<usize, Rc<Both<'s>>>) -> Both<'s> {
         let sum = |ids: &[usize]| ids.iter().fold(0_u64, |sum, &id| sum.saturating_add(self.at[id]));
         let mut own =
             Inside { other_keys: sum(&node.other_keys), other_items: sum(&node.other_items), ..Inside::default() };

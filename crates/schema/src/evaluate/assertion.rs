@@ -9,7 +9,7 @@ use serde_json::{Number, Value};
 use super::number::is_multiple;
 use super::rules::Rule;
 use crate::equality;
-use crate::failure::{Kind, TYPE_NAMES};
+use crate::failure::{FailureKind, TYPE_NAMES};
 use crate::number::ExactNumber;
 use crate::plan::Pattern;
 use crate::types::Types;
@@ -20,47 +20,51 @@ pub(super) fn failed<'v>(
     value: &'v Value,
     instance: &Value,
     patterns: &HashMap<String, Pattern>,
-) -> Option<Kind<'v>> {
+) -> Option<FailureKind<'v>> {
     match (rule, value, instance) {
         (Rule::Type, names, _) => {
             let is_allowed = Types::named(names).meets(Types::from_value(instance));
-            (!is_allowed).then(|| Kind::Type(listed_types(names)))
+            (!is_allowed).then(|| FailureKind::Type(listed_types(names)))
         }
         (Rule::Const, constant, _) => {
-            (!equality::equal(constant, instance)).then_some(Kind::Const(Cow::Borrowed(constant)))
+            (!equality::equal(constant, instance)).then_some(FailureKind::Const(Cow::Borrowed(constant)))
         }
         (Rule::Enum, Value::Array(options), _) => {
             let is_listed = options.iter().any(|option| equality::equal(option, instance));
-            (!is_listed).then_some(Kind::Enum(Cow::Borrowed(options)))
+            (!is_listed).then_some(FailureKind::Enum(Cow::Borrowed(options)))
         }
         (Rule::Minimum, Value::Number(limit), Value::Number(number)) => {
-            compare(number, limit)?.is_lt().then_some(Kind::Minimum(Cow::Borrowed(value)))
+            compare(number, limit)?.is_lt().then_some(FailureKind::Minimum(Cow::Borrowed(value)))
         }
         (Rule::Maximum, Value::Number(limit), Value::Number(number)) => {
-            compare(number, limit)?.is_gt().then_some(Kind::Maximum(Cow::Borrowed(value)))
+            compare(number, limit)?.is_gt().then_some(FailureKind::Maximum(Cow::Borrowed(value)))
         }
         (Rule::ExclusiveMinimum, Value::Number(limit), Value::Number(number)) => {
-            compare(number, limit)?.is_le().then_some(Kind::ExclusiveMinimum(Cow::Borrowed(value)))
+            compare(number, limit)?.is_le().then_some(FailureKind::ExclusiveMinimum(Cow::Borrowed(value)))
         }
         (Rule::ExclusiveMaximum, Value::Number(limit), Value::Number(number)) => {
-            compare(number, limit)?.is_ge().then_some(Kind::ExclusiveMaximum(Cow::Borrowed(value)))
+            compare(number, limit)?.is_ge().then_some(FailureKind::ExclusiveMaximum(Cow::Borrowed(value)))
         }
         (Rule::MultipleOf, Value::Number(divisor), Value::Number(number)) => {
-            (!is_multiple(number, divisor)).then(|| Kind::MultipleOf(divisor.as_f64().unwrap_or_default()))
+            (!is_multiple(number, divisor)).then(|| FailureKind::MultipleOf(divisor.as_f64().unwrap_or_default()))
         }
-        (Rule::MinLength, limit, Value::String(text)) => below(text.chars().count(), limit).map(Kind::MinLength),
-        (Rule::MaxLength, limit, Value::String(text)) => above(text.chars().count(), limit).map(Kind::MaxLength),
+        (Rule::MinLength, limit, Value::String(text)) => below(text.chars().count(), limit).map(FailureKind::MinLength),
+        (Rule::MaxLength, limit, Value::String(text)) => above(text.chars().count(), limit).map(FailureKind::MaxLength),
         (Rule::Pattern, Value::String(pattern), Value::String(text)) => {
             let is_match = patterns.get(pattern).is_some_and(|compiled| compiled.is_match(text));
-            (!is_match).then_some(Kind::Pattern(Cow::Borrowed(pattern)))
+            (!is_match).then_some(FailureKind::Pattern(Cow::Borrowed(pattern)))
         }
-        (Rule::MinItems, limit, Value::Array(items)) => below(items.len(), limit).map(Kind::MinItems),
-        (Rule::MaxItems, limit, Value::Array(items)) => above(items.len(), limit).map(Kind::MaxItems),
+        (Rule::MinItems, limit, Value::Array(items)) => below(items.len(), limit).map(FailureKind::MinItems),
+        (Rule::MaxItems, limit, Value::Array(items)) => above(items.len(), limit).map(FailureKind::MaxItems),
         (Rule::UniqueItems, Value::Bool(true), Value::Array(items)) => {
-            (!are_unique(items)).then_some(Kind::UniqueItems)
+            (!are_unique(items)).then_some(FailureKind::UniqueItems)
         }
-        (Rule::MinProperties, limit, Value::Object(object)) => below(object.len(), limit).map(Kind::MinProperties),
-        (Rule::MaxProperties, limit, Value::Object(object)) => above(object.len(), limit).map(Kind::MaxProperties),
+        (Rule::MinProperties, limit, Value::Object(object)) => {
+            below(object.len(), limit).map(FailureKind::MinProperties)
+        }
+        (Rule::MaxProperties, limit, Value::Object(object)) => {
+            above(object.len(), limit).map(FailureKind::MaxProperties)
+        }
         _ => None,
     }
 }

@@ -6,9 +6,9 @@ use crate::reference::Base;
 use crate::walk::Token;
 
 /// A single schema.
-pub(crate) struct Node<'s> {
+pub(crate) struct SchemaNode<'s> {
     pub(super) schema: &'s Value,
-    pub(super) place: Place<'s>,
+    pub(super) place: SchemaPlace<'s>,
     pub(super) base: Base,
     /// The schemas that apply to the same value, and the branches of choices that a tag determines.
     pub(crate) in_place: Vec<usize>,
@@ -30,15 +30,15 @@ pub(crate) enum Label<'s> {
 }
 
 /// The location of a schema, from which its pointer is built.
-pub(super) enum Place<'s> {
+pub(super) enum SchemaPlace<'s> {
     Root,
     Below(usize, &'s str, Token<'s>),
     /// The target of a reference, outside of all schema keywords.
     At(&'s str),
 }
 
-impl<'s> Node<'s> {
-    pub(super) fn new(schema: &'s Value, place: Place<'s>, base: Base) -> Self {
+impl<'s> SchemaNode<'s> {
+    pub(super) fn new(schema: &'s Value, place: SchemaPlace<'s>, base: Base) -> Self {
         Self {
             schema,
             place,

@@ -15,11 +15,11 @@ use serde_json::{Map, Value};
 pub(crate) use self::report::pointer_to;
 pub use self::report::{CheckPath, PlanObstacle};
 pub(crate) use self::role::is_annotation;
-use super::node::{Kinds, Node};
+use super::node::{Kinds, PlanNode};
 use super::property::{ANY, NEVER, NodeId};
 
 /// Compiles a schema to nodes and the id of its root, or returns the keyword that prevents a plan.
-pub(super) fn compile(schema: &Value) -> Result<(Box<[Node]>, NodeId), PlanObstacle> {
+pub(super) fn compile(schema: &Value) -> Result<(Box<[PlanNode]>, NodeId), PlanObstacle> {
     let mut compiler = Compiler {
         root: schema,
         is_draft_07: false,
@@ -42,7 +42,7 @@ struct Compiler<'s> {
     root: &'s Value,
     /// True for draft-07, false for 2020-12. Most keywords that a plan supports have the same meaning in both.
     is_draft_07: bool,
-    nodes: Vec<Node>,
+    nodes: Vec<PlanNode>,
     /// The nodes that decide for a union, by the kind of the value.
     unions: HashMap<NodeId, Union>,
     /// The nodes by the address of the schema, so that a recursive schema finds the node that is being compiled.
@@ -65,8 +65,8 @@ const MAX_DEPTH: usize = 128;
 
 impl<'s> Compiler<'s> {
     fn document(&mut self) -> Option<NodeId> {
-        self.place(Node::plain(Kinds::ALL), ANY)?;
-        self.place(Node::plain(Kinds::NONE), NEVER)?;
+        self.place(PlanNode::plain(Kinds::ALL), ANY)?;
+        self.place(PlanNode::plain(Kinds::NONE), NEVER)?;
         if let Some(keywords) = self.root.as_object()
             && let Some(dialect) = keywords.get("$schema")
         {
@@ -106,7 +106,7 @@ impl<'s> Compiler<'s> {
                 if let Some(id) = self.done.get(&std::ptr::from_ref(schema)) {
                     return Some(*id);
                 }
-                let id = self.add(Node::plain(Kinds::NONE))?;
+                let id = self.add(PlanNode::plain(Kinds::NONE))?;
                 self.done.insert(schema, id);
                 self.depth += 1;
                 (self.depth <= MAX_DEPTH).then_some(())?;
@@ -129,13 +129,13 @@ impl<'s> Compiler<'s> {
         Some(())
     }
 
-    fn add(&mut self, node: Node) -> Option<NodeId> {
+    fn add(&mut self, node: PlanNode) -> Option<NodeId> {
         let id = NodeId::try_from(self.nodes.len()).ok()?;
         self.nodes.push(node);
         Some(id)
     }
 
-    fn place(&mut self, node: Node, id: NodeId) -> Option<()> {
+    fn place(&mut self, node: PlanNode, id: NodeId) -> Option<()> {
         (self.add(node)? == id).then_some(())
     }
 }

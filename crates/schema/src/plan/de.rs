@@ -26,12 +26,12 @@ pub(super) use approved::Approved;
 pub(super) use cursor::Cursor;
 use cursor::END;
 use map::Entries;
-use request::Request;
+use request::TypeRequest;
 pub(super) use sole::{read_absent, read_root};
 use text::{StringValue, Text};
 pub use value::Value;
 
-use super::node::Node;
+use super::node::PlanNode;
 use super::plan_error::PlanError;
 use super::property::is_reserved;
 
@@ -43,7 +43,7 @@ pub type Read<'r> = dyn FnMut(Value<'_, '_, '_>) -> Result<(), PlanError> + 'r;
 #[inline]
 pub(super) fn read<'p, 'de, S: DeserializeSeed<'de>>(
     cursor: &mut Cursor<'p, 'de>,
-    node: &'p Node,
+    node: &'p PlanNode,
     seed: S,
 ) -> Result<S::Value, PlanError> {
     cursor.peek();
@@ -62,7 +62,11 @@ pub(super) fn read<'p, 'de, S: DeserializeSeed<'de>>(
 
 /// Does the same as [`read`] with a function, so that it is compiled once for all types.
 #[inline]
-pub(super) fn read_with<'p>(cursor: &mut Cursor<'p, '_>, node: &'p Node, read: &mut Read<'_>) -> Result<(), PlanError> {
+pub(super) fn read_with<'p>(
+    cursor: &mut Cursor<'p, '_>,
+    node: &'p PlanNode,
+    read: &mut Read<'_>,
+) -> Result<(), PlanError> {
     cursor.peek();
     let start = cursor.position();
     if let Err(PlanError) = read(Value { cursor: &mut *cursor, node }) {
@@ -85,7 +89,7 @@ impl<'de> Value<'_, '_, 'de> {
                     Err(PlanError) => Err(PlanError),
                 }
             }
-            Err(PlanError) => Err(self.requests(Request::List, &visitor)),
+            Err(PlanError) => Err(self.requests(TypeRequest::List, &visitor)),
         }
     }
 
@@ -99,13 +103,13 @@ impl<'de> Value<'_, '_, 'de> {
                     Err(PlanError) => Err(PlanError),
                 }
             }
-            Err(PlanError) => Err(self.requests(Request::Map, &visitor)),
+            Err(PlanError) => Err(self.requests(TypeRequest::Map, &visitor)),
         }
     }
 
     /// Records a request at a place where the text has a value of another kind, or none.
     #[cold]
-    fn requests(self, request: Request, expected: &dyn Expected) -> PlanError {
+    fn requests(self, request: TypeRequest, expected: &dyn Expected) -> PlanError {
         request::record_request(request);
         self.cursor.other_kind(expected)
     }
@@ -156,7 +160,7 @@ impl<'de> Deserializer<'de> for Value<'_, '_, 'de> {
         if name != content::VARIANT && self.cursor.is_approved_array() {
             return self.array(visitor);
         }
-        Err(self.requests(Request::Struct(fields), &visitor))
+        Err(self.requests(TypeRequest::Struct(fields), &visitor))
     }
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, PlanError> {
@@ -245,7 +249,7 @@ impl<'de> Deserializer<'de> for Value<'_, '_, 'de> {
         match &self.any_string() {
             Ok(Cow::Borrowed(text)) => visitor.visit_enum(StringValue(Text::Borrowed(text))),
             Ok(Cow::Owned(text)) => visitor.visit_enum(StringValue(Text::Resolved(text))),
-            Err(PlanError) => Err(self.requests(Request::Enum(variants), &"string or map")),
+            Err(PlanError) => Err(self.requests(TypeRequest::Enum(variants), &"string or map")),
         }
     }
 

@@ -5,7 +5,7 @@ mod place;
 use std::fmt;
 use std::sync::Arc;
 
-pub(crate) use self::place::Place;
+pub(crate) use self::place::PlanPlace;
 use super::number::Number;
 use super::object::{Branch, Member, Members, Object, Tag};
 use super::pattern::Pattern;
@@ -13,7 +13,7 @@ use super::plan_error::{PlanError, ok};
 use super::property::{ANY, NEVER, NodeId};
 
 /// The rules for a value, by its type. A missing rule restricts only the type.
-pub(super) struct Node {
+pub(super) struct PlanNode {
     pub(super) kinds: Kinds,
     pub(super) number: Option<Arc<Number>>,
     pub(super) string: Option<Arc<Text>>,
@@ -21,9 +21,9 @@ pub(super) struct Node {
     pub(super) object: Option<Arc<Object>>,
 }
 
-impl Node {
-    pub(super) const fn plain(kinds: Kinds) -> Node {
-        Node { kinds, number: None, string: None, array: None, object: None }
+impl PlanNode {
+    pub(super) const fn plain(kinds: Kinds) -> PlanNode {
+        PlanNode { kinds, number: None, string: None, array: None, object: None }
     }
 
     #[inline]
@@ -140,22 +140,22 @@ impl Kinds {
 
 /// A schema compiled to a form that is checked while serde walks a value.
 pub struct Plan {
-    nodes: Box<[Node]>,
+    nodes: Box<[PlanNode]>,
     root: NodeId,
 }
 
 impl Plan {
-    pub(super) fn new(nodes: Box<[Node]>, root: NodeId) -> Self {
+    pub(super) fn new(nodes: Box<[PlanNode]>, root: NodeId) -> Self {
         Self { nodes, root }
     }
 
     #[inline]
-    pub(super) fn root(&self) -> &Node {
+    pub(super) fn root(&self) -> &PlanNode {
         self.node(self.root)
     }
 
     #[inline]
-    pub(super) fn node(&self, id: NodeId) -> &Node {
+    pub(super) fn node(&self, id: NodeId) -> &PlanNode {
         &self.nodes[id as usize]
     }
 

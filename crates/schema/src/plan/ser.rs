@@ -12,9 +12,9 @@ use std::fmt::Display;
 
 use serde::ser::{Serialize, Serializer};
 
-use self::compound::{Fields, Items, Nesting};
+use self::compound::{Items, Nesting, ObjectWriter};
+pub(super) use self::output::JsonOutput;
 pub use self::output::Notes;
-pub(super) use self::output::Output;
 pub use self::writer::Writer;
 use super::plan_error::PlanError;
 use super::property::is_reserved;
@@ -28,10 +28,10 @@ impl<'w, 'p> Writer<'w, 'p> {
     }
 
     #[inline]
-    fn object(self, nesting: Nesting) -> Result<Fields<'w, 'p>, PlanError> {
+    fn object(self, nesting: Nesting) -> Result<ObjectWriter<'w, 'p>, PlanError> {
         let members = self.node.object()?;
         self.out.open(b'{')?;
-        Ok(Fields::new(self.out, members, nesting))
+        Ok(ObjectWriter::new(self.out, members, nesting))
     }
 }
 
@@ -55,9 +55,9 @@ impl<'w, 'p> Serializer for Writer<'w, 'p> {
     type SerializeTuple = Items<'w, 'p>;
     type SerializeTupleStruct = Items<'w, 'p>;
     type SerializeTupleVariant = Items<'w, 'p>;
-    type SerializeMap = Fields<'w, 'p>;
-    type SerializeStruct = Fields<'w, 'p>;
-    type SerializeStructVariant = Fields<'w, 'p>;
+    type SerializeMap = ObjectWriter<'w, 'p>;
+    type SerializeStruct = ObjectWriter<'w, 'p>;
+    type SerializeStructVariant = ObjectWriter<'w, 'p>;
 
     integers! {
         serialize_i8(i8) serialize_i16(i16) serialize_i32(i32) serialize_i64(i64)
@@ -173,12 +173,12 @@ impl<'w, 'p> Serializer for Writer<'w, 'p> {
     }
 
     #[inline]
-    fn serialize_map(self, _: Option<usize>) -> Result<Fields<'w, 'p>, PlanError> {
+    fn serialize_map(self, _: Option<usize>) -> Result<ObjectWriter<'w, 'p>, PlanError> {
         self.object(Nesting::Value)
     }
 
     #[inline]
-    fn serialize_struct(self, name: &'static str, _: usize) -> Result<Fields<'w, 'p>, PlanError> {
+    fn serialize_struct(self, name: &'static str, _: usize) -> Result<ObjectWriter<'w, 'p>, PlanError> {
         if is_reserved(name.as_bytes()) {
             return self.raw();
         }
@@ -191,7 +191,7 @@ impl<'w, 'p> Serializer for Writer<'w, 'p> {
         _: u32,
         variant: &'static str,
         _: usize,
-    ) -> Result<Fields<'w, 'p>, PlanError> {
+    ) -> Result<ObjectWriter<'w, 'p>, PlanError> {
         self.variant(variant)?.object(Nesting::Variant)
     }
 

@@ -9,7 +9,7 @@ use super::Unresolved;
 use crate::dialect::Dialect;
 
 /// The names of a document.
-pub(super) struct Names<'s> {
+pub(super) struct SchemaNames<'s> {
     registry: Registry<'s>,
     /// The addresses of other documents that the registry asked for.
     outside: Vec<String>,
@@ -21,7 +21,7 @@ pub(crate) type Base = Option<Arc<Uri<String>>>;
 /// The base URI of a document without `$id`.
 const NOWHERE: &str = "json-schema:///";
 
-impl<'s> Names<'s> {
+impl<'s> SchemaNames<'s> {
     /// Indexes the names of a document.
     pub(super) fn new(root: &'s Value, dialect: Dialect) -> Result<Self, String> {
         let outside = Arc::new(Mutex::new(Vec::new()));

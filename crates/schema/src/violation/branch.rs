@@ -8,7 +8,7 @@ use super::locate::{follow_refs, is_optional, nodes};
 use super::single::{
     Violation, begun, not_one_of, push_json, push_list, push_quoted, shorten_pointer, type_name, wrong_type,
 };
-use crate::failure::{Failure, Kind};
+use crate::failure::{FailureKind, KeywordFailure};
 use crate::pointer::child;
 use crate::suggest::suggest;
 
@@ -19,7 +19,7 @@ const MAX_FAILURES: usize = 256;
 /// A branch of a choice, with the failures that it reports for the value.
 struct Branch<'s, 'e> {
     schema: &'s Value,
-    failures: &'e [Failure<'e>],
+    failures: &'e [KeywordFailure<'e>],
 }
 
 impl Explanation<'_> {
@@ -27,7 +27,7 @@ impl Explanation<'_> {
     ///
     /// Branches that reject the type of the value are ignored as long as another one accepts it. For objects, the
     /// branch is selected by its tag: a property with a constant value, or the only key of the object.
-    pub(super) fn choice(&mut self, failure: &Failure<'_>, branches: &[Vec<Failure<'_>>]) {
+    pub(super) fn choice(&mut self, failure: &KeywordFailure<'_>, branches: &[Vec<KeywordFailure<'_>>]) {
         let instance = &*failure.instance;
         let path = nodes(self.schema, &failure.location.path());
         let schemas = path.last().and_then(|branches| branches.as_array()).map_or(&[][..], Vec::as_slice);
@@ -70,7 +70,8 @@ impl Explanation<'_> {
             Value::String(_) if self.by_value(failure, &viable) => {}
             _ => {
                 let nearest = viable.iter().min_by_key(|branch| {
-                    let lacks_key = branch.failures.iter().any(|failure| matches!(failure.kind, Kind::Required(_)));
+                    let lacks_key =
+                        branch.failures.iter().any(|failure| matches!(failure.kind, FailureKind::Required(_)));
                     (lacks_key, branch.failures.len())
                 });
                 self.explain_all(nearest.map_or(&[], |branch| branch.failures));
@@ -80,12 +81,12 @@ impl Explanation<'_> {
 
     /// Returns true if the branch rejects the value only because optional properties are null. Callers that send null
     /// for every absent property mean such a branch.
-    fn fits_without_nulls(&self, failures: &[Failure<'_>], depth: usize) -> bool {
+    fn fits_without_nulls(&self, failures: &[KeywordFailure<'_>], depth: usize) -> bool {
         if depth == MAX_NESTED || failures.len() > MAX_FAILURES {
             return false;
         }
         // The properties of a branch that does not match count as unevaluated.
-        let follows = |failure: &&Failure<'_>| !matches!(failure.kind, Kind::UnevaluatedProperties(_));
+        let follows = |failure: &&KeywordFailure<'_>| !matches!(failure.kind, FailureKind::UnevaluatedProperties(_));
         let mut causes = failures.iter().filter(follows).peekable();
         causes.peek().is_some()
             && causes.all(|failure| match failure.kind.branches() {
@@ -97,7 +98,7 @@ impl Explanation<'_> {
             })
     }
 
-    fn explain_all(&mut self, failures: &[Failure<'_>]) {
+    fn explain_all(&mut self, failures: &[KeywordFailure<'_>]) {
         for failure in failures {
             if self.is_full() {
                 return;
@@ -108,7 +109,7 @@ impl Explanation<'_> {
 
     /// Explains an object by its tag, a required property with distinct constants in each branch. Returns false without
     /// one.
-    fn by_tag(&mut self, failure: &Failure<'_>, branches: &[Branch<'_, '_>]) -> bool {
+    fn by_tag(&mut self, failure: &KeywordFailure<'_>, branches: &[Branch<'_, '_>]) -> bool {
         let Some((tag, values)) = tag(self.schema, branches) else {
             return false;
         };
@@ -138,7 +139,7 @@ impl Explanation<'_> {
 
     /// Explains an object by its only key, if each branch describes an object with a single key. Returns false
     /// otherwise.
-    fn by_key(&mut self, failure: &Failure<'_>, branches: &[Branch<'_, '_>]) -> bool {
+    fn by_key(&mut self, failure: &KeywordFailure<'_>, branches: &[Branch<'_, '_>]) -> bool {
         let names: Option<Vec<&str>> = branches.iter().map(|branch| only_key(branch.schema)).collect();
         let (Some(names), Some(object)) = (names, failure.instance.as_object()) else {
             return false;
@@ -169,7 +170,7 @@ impl Explanation<'_> {
     }
 
     /// Explains a string that is not among the constants of the branches.
-    fn by_value(&mut self, failure: &Failure<'_>, branches: &[Branch<'_, '_>]) -> bool {
+    fn by_value(&mut self, failure: &KeywordFailure<'_>, branches: &[Branch<'_, '_>]) -> bool {
         let listed: Option<Vec<Vec<&Value>>> = branches.iter().map(|branch| constants(branch.schema)).collect();
         let Some(listed) = listed else {
             return false;
@@ -183,7 +184,7 @@ impl Explanation<'_> {
     /// Explains a string that names a branch for objects: an enum variant without its content.
     fn missing_content(
         &self,
-        failure: &Failure<'_>,
+        failure: &KeywordFailure<'_>,
         viable: &[Branch<'_, '_>],
         refused: &[Branch<'_, '_>],
     ) -> Option<Violation> {
@@ -211,18 +212,18 @@ impl Explanation<'_> {
     }
 }
 
-fn child_of(failure: &Failure<'_>, tag: &str) -> String {
+fn child_of(failure: &KeywordFailure<'_>, tag: &str) -> String {
     let pointer = failure.location.pointer();
     child(pointer.rsplit_once('/').map_or("", |(parent, _)| parent), tag)
 }
 
 /// Returns true if a branch rejects the value because of its type. `here` is the depth of the value.
-fn refuses_type(failures: &[Failure<'_>], here: usize, instance: &Value) -> bool {
+fn refuses_type(failures: &[KeywordFailure<'_>], here: usize, instance: &Value) -> bool {
     failures.iter().filter(|failure| failure.location.depth() == here).any(|failure| match &failure.kind {
-        Kind::Type(_) => true,
-        Kind::Const(constant) => type_name(constant) != type_name(instance),
-        Kind::Enum(options) => options.iter().all(|option| type_name(option) != type_name(instance)),
-        Kind::AnyOf(branches) | Kind::OneOf(branches) => {
+        FailureKind::Type(_) => true,
+        FailureKind::Const(constant) => type_name(constant) != type_name(instance),
+        FailureKind::Enum(options) => options.iter().all(|option| type_name(option) != type_name(instance)),
+        FailureKind::AnyOf(branches) | FailureKind::OneOf(branches) => {
             branches.iter().all(|failures| refuses_type(failures, here, instance))
         }
         _ => false,
@@ -230,7 +231,7 @@ fn refuses_type(failures: &[Failure<'_>], here: usize, instance: &Value) -> bool
 }
 
 /// Adds the types that a branch accepts.
-fn types_of(failures: &[Failure<'_>], here: usize, types: &mut Vec<&'static str>) {
+fn types_of(failures: &[KeywordFailure<'_>], here: usize, types: &mut Vec<&'static str>) {
     let mut add = |name| {
         if !types.contains(&name) {
             types.push(name);
@@ -238,10 +239,10 @@ fn types_of(failures: &[Failure<'_>], here: usize, types: &mut Vec<&'static str>
     };
     for failure in failures.iter().filter(|failure| failure.location.depth() == here) {
         match &failure.kind {
-            Kind::Type(names) => names.iter().copied().for_each(&mut add),
-            Kind::Const(constant) => add(type_name(constant)),
-            Kind::Enum(options) => options.iter().map(type_name).for_each(&mut add),
-            Kind::AnyOf(branches) | Kind::OneOf(branches) => {
+            FailureKind::Type(names) => names.iter().copied().for_each(&mut add),
+            FailureKind::Const(constant) => add(type_name(constant)),
+            FailureKind::Enum(options) => options.iter().map(type_name).for_each(&mut add),
+            FailureKind::AnyOf(branches) | FailureKind::OneOf(branches) => {
                 for failures in branches {
                     types_of(failures, here, types);
                 }

@@ -12,7 +12,7 @@ use super::secret::Secrets;
 use super::single::{
     MAX_LISTED, Violation, begun, outlined, push_list, push_quoted, repeatable, shorten_pointer, with_rule,
 };
-use crate::failure::{Failure, Kind};
+use crate::failure::{FailureKind, KeywordFailure};
 use crate::pointer::child;
 use crate::suggest::suggest;
 
@@ -80,14 +80,14 @@ impl<'s> Explanation<'s> {
     ///
     /// Most failures become one violation. Unexpected keys become one violation each. A choice is explained by the branch
     /// that was most likely meant.
-    pub(super) fn explain(&mut self, failure: &Failure<'_>) {
+    pub(super) fn explain(&mut self, failure: &KeywordFailure<'_>) {
         match &failure.kind {
             _ if self.outline.is_some_and(|repairs| !may_be_repaired(failure, repairs)) => {}
-            Kind::AdditionalProperties(unexpected) | Kind::UnevaluatedProperties(unexpected) => {
+            FailureKind::AdditionalProperties(unexpected) | FailureKind::UnevaluatedProperties(unexpected) => {
                 self.unexpected(failure, unexpected);
             }
-            Kind::AnyOf(branches) | Kind::OneOf(branches) => self.choice(failure, branches),
-            Kind::PropertyNames(inner) => {
+            FailureKind::AnyOf(branches) | FailureKind::OneOf(branches) => self.choice(failure, branches),
+            FailureKind::PropertyNames(inner) => {
                 let pointer = failure.location.pointer();
                 let key = inner.instance.as_str().unwrap_or_default();
                 let before = self.violations.len();
@@ -101,7 +101,7 @@ impl<'s> Explanation<'s> {
                 }
             }
             // The object may not have any key. The failure does not name the key, so all of them are reported.
-            Kind::False if is_about_keys(failure) => {
+            FailureKind::False if is_about_keys(failure) => {
                 let object = self.instance.pointer(&failure.location.pointer()).and_then(Value::as_object);
                 let keys = object.into_iter().flat_map(serde_json::Map::keys).take(MAX_VIOLATIONS);
                 self.unexpected(failure, &keys.map(Cow::from).collect::<Vec<_>>());
@@ -112,7 +112,7 @@ impl<'s> Explanation<'s> {
     }
 
     /// Adds a violation for each key that is not allowed.
-    fn unexpected(&mut self, failure: &Failure<'_>, unexpected: &[Cow<'_, str>]) {
+    fn unexpected(&mut self, failure: &KeywordFailure<'_>, unexpected: &[Cow<'_, str>]) {
         let path = failure.location.path();
         let holder = holder(self.schema, &path);
         let sees_all = path.ends_with("/unevaluatedProperties");
@@ -140,7 +140,7 @@ impl<'s> Explanation<'s> {
     }
 
     /// Creates the violation of a key that is not declared and matches no pattern.
-    fn unmatched_key(&self, failure: &Failure<'_>, key: &str, keys: &Keys<'_>) -> Violation {
+    fn unmatched_key(&self, failure: &KeywordFailure<'_>, key: &str, keys: &Keys<'_>) -> Violation {
         let violation = self.unknown_key(failure, key, &keys.names);
         if violation.suggestion.is_some() {
             return violation;
@@ -154,7 +154,7 @@ impl<'s> Explanation<'s> {
     }
 
     /// Creates the violation of a key that is not among `names`.
-    pub(super) fn unknown_key(&self, failure: &Failure<'_>, key: &str, names: &[&str]) -> Violation {
+    pub(super) fn unknown_key(&self, failure: &KeywordFailure<'_>, key: &str, names: &[&str]) -> Violation {
         let suggestion = suggest(key, names.iter().copied()).map(str::to_owned);
         let rule = match (&suggestion, names) {
             (Some(_), _) => "is not an argument".to_owned(),
@@ -174,7 +174,7 @@ impl<'s> Explanation<'s> {
     }
 
     /// Creates a violation with a rule and the value that was sent.
-    pub(super) fn plain(&self, failure: &Failure<'_>, rule: String) -> Violation {
+    pub(super) fn plain(&self, failure: &KeywordFailure<'_>, rule: String) -> Violation {
         let (pointer, instance) = (failure.location.pointer(), &*failure.instance);
         // Only a `null` can be an omitted property, and only scalars are repeated.
         let sent = if self.outline.is_some() { None } else { repeatable(instance) };
@@ -189,18 +189,18 @@ impl<'s> Explanation<'s> {
 }
 
 /// Returns true if a repair may satisfy the keyword.
-fn may_be_repaired(failure: &Failure<'_>, repairs: Repairs) -> bool {
+fn may_be_repaired(failure: &KeywordFailure<'_>, repairs: Repairs) -> bool {
     failure.instance.is_null()
         || match &failure.kind {
-            Kind::Type(_) => repairs == Repairs::Replacement,
-            Kind::AnyOf(branches) | Kind::OneOf(branches) => {
+            FailureKind::Type(_) => repairs == Repairs::Replacement,
+            FailureKind::AnyOf(branches) | FailureKind::OneOf(branches) => {
                 branches.iter().flatten().any(|failure| may_be_repaired(failure, repairs))
             }
             _ => false,
         }
 }
 
-fn is_about_keys(failure: &Failure<'_>) -> bool {
+fn is_about_keys(failure: &KeywordFailure<'_>) -> bool {
     let path = failure.location.path();
     path.ends_with("/additionalProperties") || path.ends_with("/unevaluatedProperties")
 }

@@ -8,16 +8,21 @@ use serde_json::{Map, Value};
 
 use super::super::budget::Undecided;
 use super::Prover;
-use super::facts::{Case, Facts, Node};
+use super::facts::{Case, DocumentNode, Facts};
 use super::leaf::{exact_text, has_large_number};
+use crate::dialect::Dialect;
 use crate::types::Types;
-use crate::{Dialect, walk};
+use crate::walk;
 
 /// The maximum number of branches of a `oneOf` for which a case assumes that the others fail.
 const MAX_EXCLUSIVE: usize = 64;
 
 /// Assumes that a schema accepts the value.
-pub(super) fn assume<'s>(prover: &mut Prover<'s, '_>, facts: &mut Facts<'s>, node: Node<'s>) -> Result<(), Undecided> {
+pub(super) fn assume<'s>(
+    prover: &mut Prover<'s, '_>,
+    facts: &mut Facts<'s>,
+    node: DocumentNode<'s>,
+) -> Result<(), Undecided> {
     facts.note_origin(node.schema, true);
     add(prover, facts, node)
 }
@@ -26,7 +31,7 @@ pub(super) fn assume<'s>(prover: &mut Prover<'s, '_>, facts: &mut Facts<'s>, nod
 pub(super) fn assume_not<'s>(
     prover: &mut Prover<'s, '_>,
     facts: &mut Facts<'s>,
-    node: Node<'s>,
+    node: DocumentNode<'s>,
 ) -> Result<(), Undecided> {
     facts.note_origin(node.schema, false);
     add_refuted(prover, facts, node)
@@ -63,7 +68,7 @@ pub(super) fn assume_case<'s>(
     Ok(())
 }
 
-fn add<'s>(prover: &mut Prover<'s, '_>, facts: &mut Facts<'s>, node: Node<'s>) -> Result<(), Undecided> {
+fn add<'s>(prover: &mut Prover<'s, '_>, facts: &mut Facts<'s>, node: DocumentNode<'s>) -> Result<(), Undecided> {
     prover.budget.spend(1 + facts.schemas.len() as u64 / 8)?;
     let keywords = match node.schema {
         Value::Object(keywords) => keywords,
@@ -138,7 +143,7 @@ fn add<'s>(prover: &mut Prover<'s, '_>, facts: &mut Facts<'s>, node: Node<'s>) -
 fn add_dependent<'s>(
     prover: &mut Prover<'s, '_>,
     facts: &mut Facts<'s>,
-    node: Node<'s>,
+    node: DocumentNode<'s>,
     dependent: &'s Map<String, Value>,
 ) -> Result<(), Undecided> {
     prover.budget.spend(dependent.len() as u64)?;
@@ -149,7 +154,11 @@ fn add_dependent<'s>(
     Ok(())
 }
 
-fn add_refuted<'s>(prover: &mut Prover<'s, '_>, facts: &mut Facts<'s>, node: Node<'s>) -> Result<(), Undecided> {
+fn add_refuted<'s>(
+    prover: &mut Prover<'s, '_>,
+    facts: &mut Facts<'s>,
+    node: DocumentNode<'s>,
+) -> Result<(), Undecided> {
     prover.budget.spend(1)?;
     let keywords = match node.schema {
         Value::Object(keywords) => keywords,

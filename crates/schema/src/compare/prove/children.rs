@@ -8,9 +8,9 @@ use serde_json::Value;
 use super::super::budget::Undecided;
 use super::Prover;
 use super::assume::{assume, restrict};
-use super::facts::{Case, Facts, Node};
+use super::facts::{Case, DocumentNode, Facts};
 use super::leaf::count;
-use crate::Dialect;
+use crate::dialect::Dialect;
 
 /// Returns the facts about the value of a key.
 pub(super) fn at_key<'s>(prover: &mut Prover<'s, '_>, facts: &Facts<'s>, key: &str) -> Result<Facts<'s>, Undecided> {
@@ -93,13 +93,13 @@ pub(super) fn named_keys<'s>(prover: &mut Prover<'s, '_>, facts: &Facts<'s>) -> 
 }
 
 /// Returns the schema of the keys that the adjacent `properties` and `patternProperties` do not declare.
-pub(super) fn other_keys<'s>(prover: &Prover<'s, '_>, node: Node<'s>) -> Option<&'s Value> {
+pub(super) fn other_keys<'s>(prover: &Prover<'s, '_>, node: DocumentNode<'s>) -> Option<&'s Value> {
     let unevaluated = || unevaluated(prover, node, "unevaluatedProperties");
     node.get("additionalProperties").or_else(unevaluated)
 }
 
 /// Returns an `unevaluated…` keyword that depends only on the keywords of its own schema.
-fn unevaluated<'s>(prover: &Prover<'s, '_>, node: Node<'s>, keyword: &str) -> Option<&'s Value> {
+fn unevaluated<'s>(prover: &Prover<'s, '_>, node: DocumentNode<'s>, keyword: &str) -> Option<&'s Value> {
     const APPLICATORS: [&str; 11] = [
         "$ref",
         "$dynamicRef",
@@ -164,7 +164,7 @@ pub(super) fn prefix_len<'s>(prover: &Prover<'s, '_>, facts: &Facts<'s>) -> usiz
 }
 
 /// Returns the schemas of the first items, and that of the others.
-pub(super) fn items<'s>(prover: &Prover<'s, '_>, node: Node<'s>) -> (&'s [Value], Option<&'s Value>) {
+pub(super) fn items<'s>(prover: &Prover<'s, '_>, node: DocumentNode<'s>) -> (&'s [Value], Option<&'s Value>) {
     let items = node.get("items");
     match (prover.documents[node.document].dialect, items) {
         (Dialect::Draft7, Some(Value::Array(prefix))) => (prefix, node.get("additionalItems")),
@@ -197,7 +197,7 @@ pub(super) fn item_counts<'s>(prover: &Prover<'s, '_>, facts: &Facts<'s>) -> (u6
 }
 
 /// Returns the minimum and maximum number of items that match `contains`.
-pub(super) fn contains_counts<'s>(prover: &Prover<'s, '_>, node: Node<'s>) -> (u64, Option<u64>) {
+pub(super) fn contains_counts<'s>(prover: &Prover<'s, '_>, node: DocumentNode<'s>) -> (u64, Option<u64>) {
     match prover.documents[node.document].dialect {
         Dialect::Draft7 => (1, None),
         Dialect::Draft202012 => (count(node.get("minContains")).unwrap_or(1), count(node.get("maxContains"))),

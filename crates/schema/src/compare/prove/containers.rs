@@ -11,7 +11,7 @@ use super::children::{
     prefix_len, required_keys,
 };
 use super::empty::{is_empty, refutes};
-use super::facts::{Case, Facts, Node};
+use super::facts::{Case, DocumentNode, Facts};
 use super::goal::{entails, entails_below};
 use super::leaf::count;
 use super::{Proof, Prover};
@@ -22,7 +22,7 @@ use crate::walk;
 pub(super) fn keeps_array<'s>(
     prover: &mut Prover<'s, '_>,
     facts: &Facts<'s>,
-    goal: Node<'s>,
+    goal: DocumentNode<'s>,
     keyword: &str,
     value: &'s Value,
 ) -> Proof {
@@ -32,7 +32,7 @@ pub(super) fn keeps_array<'s>(
         "minItems" => Ok(count(Some(value)).is_some_and(|limit| least >= limit)),
         "maxItems" => Ok(most.zip(count(Some(value))).is_some_and(|(most, limit)| most <= limit)),
         "uniqueItems" => {
-            let is_unique = |node: &Node<'s>| node.get(keyword) == Some(&Value::Bool(true));
+            let is_unique = |node: &DocumentNode<'s>| node.get(keyword) == Some(&Value::Bool(true));
             Ok(*value == false || most.is_some_and(|most| most <= 1) || facts.schemas.iter().any(is_unique))
         }
         "contains" => keeps_contains(prover, facts, goal, goal.at(value)),
@@ -48,7 +48,12 @@ pub(super) fn keeps_array<'s>(
     }
 }
 
-fn keeps_prefix<'s>(prover: &mut Prover<'s, '_>, facts: &Facts<'s>, goal: Node<'s>, prefix: &'s Value) -> Proof {
+fn keeps_prefix<'s>(
+    prover: &mut Prover<'s, '_>,
+    facts: &Facts<'s>,
+    goal: DocumentNode<'s>,
+    prefix: &'s Value,
+) -> Proof {
     let (_, most) = item_counts(prover, facts);
     for (idx, schema) in prefix.as_array().into_iter().flatten().enumerate() {
         if most.is_some_and(|most| most <= idx as u64) {
@@ -63,7 +68,7 @@ fn keeps_prefix<'s>(prover: &mut Prover<'s, '_>, facts: &Facts<'s>, goal: Node<'
 }
 
 /// Returns true if a schema accepts every item from index `start`.
-fn keeps_rest<'s>(prover: &mut Prover<'s, '_>, facts: &Facts<'s>, schema: Node<'s>, start: usize) -> Proof {
+fn keeps_rest<'s>(prover: &mut Prover<'s, '_>, facts: &Facts<'s>, schema: DocumentNode<'s>, start: usize) -> Proof {
     let (_, most) = item_counts(prover, facts);
     let prefix = prefix_len(prover, facts).max(start);
     for idx in start..=prefix {
@@ -81,7 +86,7 @@ fn keeps_rest<'s>(prover: &mut Prover<'s, '_>, facts: &Facts<'s>, schema: Node<'
 /// Returns the number of leading items that other keywords always evaluate, or `None` if they evaluate all items.
 fn evaluated_items<'s>(
     prover: &mut Prover<'s, '_>,
-    node: Node<'s>,
+    node: DocumentNode<'s>,
     is_outer: bool,
 ) -> Result<Option<usize>, Undecided> {
     prover.budget.spend(1)?;
@@ -100,7 +105,12 @@ fn evaluated_items<'s>(
     Ok(Some(start))
 }
 
-fn keeps_contains<'s>(prover: &mut Prover<'s, '_>, facts: &Facts<'s>, goal: Node<'s>, wanted: Node<'s>) -> Proof {
+fn keeps_contains<'s>(
+    prover: &mut Prover<'s, '_>,
+    facts: &Facts<'s>,
+    goal: DocumentNode<'s>,
+    wanted: DocumentNode<'s>,
+) -> Proof {
     let (least_items, most_items) = item_counts(prover, facts);
     let (least, most) = contains_counts(prover, goal);
     let mut has_enough = least == 0;
@@ -148,7 +158,7 @@ struct Evaluated<'s> {
 pub(super) fn keeps_object<'s>(
     prover: &mut Prover<'s, '_>,
     facts: &Facts<'s>,
-    goal: Node<'s>,
+    goal: DocumentNode<'s>,
     keyword: &str,
     value: &'s Value,
 ) -> Proof {
@@ -197,7 +207,7 @@ pub(super) fn keeps_object<'s>(
     }
 }
 
-fn keeps_patterns<'s>(prover: &mut Prover<'s, '_>, facts: &Facts<'s>, goal: Node<'s>) -> Proof {
+fn keeps_patterns<'s>(prover: &mut Prover<'s, '_>, facts: &Facts<'s>, goal: DocumentNode<'s>) -> Proof {
     let named = named_keys(prover, facts)?;
     for (pattern, schema) in goal.object("patternProperties") {
         for key in &named {
@@ -220,7 +230,7 @@ fn keeps_patterns<'s>(prover: &mut Prover<'s, '_>, facts: &Facts<'s>, goal: Node
 fn keeps_others<'s>(
     prover: &mut Prover<'s, '_>,
     facts: &Facts<'s>,
-    schema: Node<'s>,
+    schema: DocumentNode<'s>,
     evaluated: &Evaluated<'s>,
 ) -> Proof {
     if *schema.schema == true {
@@ -245,7 +255,7 @@ fn keeps_others<'s>(
 /// Adds the keys that a schema always evaluates: those of its own keywords and of the schemas that always apply.
 fn evaluate<'s>(
     prover: &mut Prover<'s, '_>,
-    node: Node<'s>,
+    node: DocumentNode<'s>,
     evaluated: &mut Evaluated<'s>,
     is_outer: bool,
 ) -> Result<(), Undecided> {
@@ -263,7 +273,7 @@ fn evaluate<'s>(
     }
 }
 
-fn keeps_names<'s>(prover: &mut Prover<'s, '_>, facts: &Facts<'s>, goal: Node<'s>) -> Proof {
+fn keeps_names<'s>(prover: &mut Prover<'s, '_>, facts: &Facts<'s>, goal: DocumentNode<'s>) -> Proof {
     let mut names = Facts::any();
     assume_case(prover, &mut names, &Case::Type(Types::STRING))?;
     for node in &facts.schemas {
@@ -284,7 +294,7 @@ fn keeps_names<'s>(prover: &mut Prover<'s, '_>, facts: &Facts<'s>, goal: Node<'s
     entails_below(prover, &names, goal)
 }
 
-fn keeps_dependent<'s>(prover: &mut Prover<'s, '_>, facts: &Facts<'s>, goal: Node<'s>, keyword: &str) -> Proof {
+fn keeps_dependent<'s>(prover: &mut Prover<'s, '_>, facts: &Facts<'s>, goal: DocumentNode<'s>, keyword: &str) -> Proof {
     for (key, dependent) in goal.object(keyword) {
         if facts.absent.contains(key) {
             continue;
@@ -308,7 +318,7 @@ fn keeps_dependent<'s>(prover: &mut Prover<'s, '_>, facts: &Facts<'s>, goal: Nod
 }
 
 impl<'s> Evaluated<'s> {
-    fn add_own(&mut self, node: Node<'s>) {
+    fn add_own(&mut self, node: DocumentNode<'s>) {
         self.names.extend(node.object("properties").map(|(name, _)| name));
         self.patterns.extend(node.object("patternProperties").map(|(pattern, _)| pattern));
     }

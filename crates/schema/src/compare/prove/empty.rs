@@ -2,7 +2,7 @@
 
 use super::assume::{assume, cases, with_case};
 use super::children::{at_index, at_key, item_counts, required_keys};
-use super::facts::{Facts, Node};
+use super::facts::{DocumentNode, Facts};
 use super::goal::entails;
 use super::leaf::{count, value_meets};
 use super::number;
@@ -16,7 +16,7 @@ pub(super) const EFFORT: usize = 4;
 const MAX_ITEMS: u64 = 8;
 
 /// Returns true if a schema rejects every value for which the facts hold.
-pub(super) fn refutes<'s>(prover: &mut Prover<'s, '_>, facts: &Facts<'s>, node: Node<'s>) -> Proof {
+pub(super) fn refutes<'s>(prover: &mut Prover<'s, '_>, facts: &Facts<'s>, node: DocumentNode<'s>) -> Proof {
     for refuting in &facts.refuting {
         if is_same(prover, *refuting, node)? {
             return Ok(true);

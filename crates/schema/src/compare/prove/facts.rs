@@ -6,8 +6,9 @@ use std::rc::Rc;
 
 use serde_json::{Map, Value};
 
+use crate::dialect::Dialect;
 use crate::types::Types;
-use crate::{Dialect, walk};
+use crate::walk;
 
 /// A document, which determines the meaning of `#` and of keywords.
 #[derive(Clone, Copy)]
@@ -20,7 +21,7 @@ pub(in crate::compare) struct Document<'s> {
 
 /// A schema within a document.
 #[derive(Clone, Copy)]
-pub(super) struct Node<'s> {
+pub(super) struct DocumentNode<'s> {
     pub(super) schema: &'s Value,
     pub(super) document: usize,
 }
@@ -50,7 +51,7 @@ impl<'s> Document<'s> {
     }
 }
 
-impl<'s> Node<'s> {
+impl<'s> DocumentNode<'s> {
     /// Returns another schema of the same document.
     pub(super) fn at(self, schema: &'s Value) -> Self {
         Self { schema, ..self }
@@ -123,9 +124,9 @@ fn asserts(dialect: Dialect, keyword: &str) -> bool {
 #[derive(Clone)]
 pub(super) struct Facts<'s> {
     /// The schemas that accept the value, with references and `allOf` expanded.
-    pub(super) schemas: Vec<Node<'s>>,
+    pub(super) schemas: Vec<DocumentNode<'s>>,
     /// The schemas that reject the value.
-    pub(super) refuting: Vec<Node<'s>>,
+    pub(super) refuting: Vec<DocumentNode<'s>>,
     /// Choices, of each of which at least one case holds.
     pub(super) choices: Vec<Rc<[Case<'s>]>>,
     pub(super) types: Types,
@@ -146,10 +147,10 @@ pub(super) struct Facts<'s> {
 /// A case of a choice.
 #[derive(Clone)]
 pub(super) enum Case<'s> {
-    Holds(Node<'s>),
-    Fails(Node<'s>),
+    Holds(DocumentNode<'s>),
+    Fails(DocumentNode<'s>),
     /// The branch at this index holds, and all others fail.
-    Only(Node<'s>, &'s [Value], usize),
+    Only(DocumentNode<'s>, &'s [Value], usize),
     All(Vec<Case<'s>>),
     Type(Types),
     Value(Cow<'s, Value>),
@@ -160,7 +161,7 @@ pub(super) enum Case<'s> {
 
 /// The key of a cached result: facts and a goal.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub(super) struct Key {
+pub(super) struct ProofKey {
     pub(super) facts: Vec<usize>,
     goal: usize,
 }
@@ -204,11 +205,11 @@ impl<'s> Facts<'s> {
     }
 
     /// Returns a key for these facts and a goal, if only schemas were assumed.
-    pub(super) fn key(&self, goal: &Value) -> Option<Key> {
+    pub(super) fn key(&self, goal: &Value) -> Option<ProofKey> {
         let mut facts = self.origin.clone()?;
         facts.sort_unstable();
         facts.dedup();
-        Some(Key { facts, goal: std::ptr::from_ref(goal).addr() })
+        Some(ProofKey { facts, goal: std::ptr::from_ref(goal).addr() })
     }
 
     /// Returns the only value that the facts allow, if there is one.

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::assume::{assume, assume_not, cases, with_case};
 use super::containers::{keeps_array, keeps_object};
 use super::empty::{EFFORT, is_empty, refutes};
-use super::facts::{Facts, Node};
+use super::facts::{DocumentNode, Facts};
 use super::leaf::{exact_text, keeps_number, keeps_text, value_meets};
 use super::number::{self, End};
 use super::same::{is_given, is_same, is_same_text};
@@ -23,7 +23,7 @@ pub(in crate::compare) fn accepts_all<'s>(
     goal: (usize, &'s Value),
     given: (usize, &'s Value),
 ) -> Proof {
-    let node = |(document, schema)| Node { schema, document };
+    let node = |(document, schema)| DocumentNode { schema, document };
     let (goal, given) = (node(goal), node(given));
     prover.unproven = None;
     prover.open.clear();
@@ -42,7 +42,7 @@ pub(in crate::compare) fn accepts_all<'s>(
 }
 
 /// Returns true if `goal` accepts every value for which the facts hold.
-pub(super) fn entails<'s>(prover: &mut Prover<'s, '_>, facts: &Facts<'s>, goal: Node<'s>) -> Proof {
+pub(super) fn entails<'s>(prover: &mut Prover<'s, '_>, facts: &Facts<'s>, goal: DocumentNode<'s>) -> Proof {
     prover.budget.spend(1)?;
     if facts.is_contradictory || facts.types.is_empty() {
         return Ok(true);
@@ -94,7 +94,7 @@ pub(super) fn entails<'s>(prover: &mut Prover<'s, '_>, facts: &Facts<'s>, goal: 
 fn entails_keywords<'s>(
     prover: &mut Prover<'s, '_>,
     facts: &Facts<'s>,
-    goal: Node<'s>,
+    goal: DocumentNode<'s>,
     keywords: &'s Map<String, Value>,
 ) -> Proof {
     for node in &facts.schemas {
@@ -117,7 +117,7 @@ fn entails_keywords<'s>(
 fn follows<'s>(
     prover: &mut Prover<'s, '_>,
     facts: &Facts<'s>,
-    goal: Node<'s>,
+    goal: DocumentNode<'s>,
     keyword: &str,
     value: &'s Value,
 ) -> Proof {
@@ -144,7 +144,7 @@ fn follows<'s>(
 fn follows_at_once<'s>(
     prover: &mut Prover<'s, '_>,
     facts: &Facts<'s>,
-    goal: Node<'s>,
+    goal: DocumentNode<'s>,
     keyword: &str,
     value: &'s Value,
 ) -> Proof {
@@ -214,7 +214,12 @@ fn follows_at_once<'s>(
     }
 }
 
-fn entails_each<'s>(prover: &mut Prover<'s, '_>, facts: &Facts<'s>, goal: Node<'s>, parts: &'s [Value]) -> Proof {
+fn entails_each<'s>(
+    prover: &mut Prover<'s, '_>,
+    facts: &Facts<'s>,
+    goal: DocumentNode<'s>,
+    parts: &'s [Value],
+) -> Proof {
     for part in parts {
         if !entails(prover, facts, goal.at(part))? {
             return Ok(false);
@@ -224,7 +229,12 @@ fn entails_each<'s>(prover: &mut Prover<'s, '_>, facts: &Facts<'s>, goal: Node<'
 }
 
 /// Returns true if one branch is entailed and all others are refuted.
-fn entails_one<'s>(prover: &mut Prover<'s, '_>, facts: &Facts<'s>, goal: Node<'s>, branches: &'s [Value]) -> Proof {
+fn entails_one<'s>(
+    prover: &mut Prover<'s, '_>,
+    facts: &Facts<'s>,
+    goal: DocumentNode<'s>,
+    branches: &'s [Value],
+) -> Proof {
     for (idx, branch) in branches.iter().enumerate() {
         if !entails(prover, facts, goal.at(branch))? {
             continue;
@@ -278,7 +288,7 @@ fn integers<'s>(facts: &Facts<'s>) -> Option<Vec<Cow<'s, Value>>> {
 }
 
 /// Does the same as [`entails`] for facts about a value inside.
-pub(super) fn entails_below<'s>(prover: &mut Prover<'s, '_>, facts: &Facts<'s>, goal: Node<'s>) -> Proof {
+pub(super) fn entails_below<'s>(prover: &mut Prover<'s, '_>, facts: &Facts<'s>, goal: DocumentNode<'s>) -> Proof {
     prover.level += 1;
     let proof = entails(prover, facts, goal);
     prover.level -= 1;

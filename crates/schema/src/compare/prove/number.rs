@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use serde_json::Value;
 
-use super::facts::{Facts, Node};
+use super::facts::{DocumentNode, Facts};
 use crate::number::{ExactNumber, MAX_EXACT};
 use crate::types::Types;
 
@@ -58,7 +58,7 @@ pub(super) fn bound(facts: &Facts<'_>, end: End) -> Option<Bound> {
     bounds.reduce(|a, b| if covers(end, a, b) { b } else { a })
 }
 
-fn bounds_of(node: Node<'_>, end: End) -> impl Iterator<Item = Bound> {
+fn bounds_of(node: DocumentNode<'_>, end: End) -> impl Iterator<Item = Bound> {
     let [inclusive, strict] = end.keywords().map(|keyword| node.get(keyword).and_then(ExactNumber::from_value));
     let inclusive = inclusive.map(|at| Bound { at, is_strict: false });
     inclusive.into_iter().chain(strict.map(|at| Bound { at, is_strict: true }))

@@ -5,21 +5,21 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value;
 
 use super::super::budget::{Budget, Undecided};
-use super::facts::{Facts, Node};
+use super::facts::{DocumentNode, Facts};
 use super::leaf::exact_text;
 use super::{Proof, Prover};
 use crate::equality;
 use crate::walk::{self, Holds};
 
 /// Returns true if two schemas have the same asserting keywords with the same values. References are followed.
-pub(super) fn is_same<'s>(prover: &mut Prover<'s, '_>, a: Node<'s>, b: Node<'s>) -> Proof {
+pub(super) fn is_same<'s>(prover: &mut Prover<'s, '_>, a: DocumentNode<'s>, b: DocumentNode<'s>) -> Proof {
     is_same_within(prover, a, b, &mut Vec::new())
 }
 
 fn is_same_within<'s>(
     prover: &mut Prover<'s, '_>,
-    a: Node<'s>,
-    b: Node<'s>,
+    a: DocumentNode<'s>,
+    b: DocumentNode<'s>,
     open: &mut Vec<(*const Value, *const Value)>,
 ) -> Proof {
     prover.budget.spend(1)?;
@@ -53,8 +53,8 @@ fn is_same_within<'s>(
 /// Returns true if a keyword has the same value in two schemas of one dialect.
 fn is_same_value<'s>(
     prover: &mut Prover<'s, '_>,
-    a: Node<'s>,
-    b: Node<'s>,
+    a: DocumentNode<'s>,
+    b: DocumentNode<'s>,
     (keyword, value, other): (&str, &'s Value, &'s Value),
     open: &mut Vec<(*const Value, *const Value)>,
 ) -> Proof {
@@ -102,7 +102,7 @@ fn texts(values: &[Value], budget: &Budget) -> Result<HashSet<String>, Undecided
 pub(super) fn is_given<'s>(
     prover: &mut Prover<'s, '_>,
     facts: &Facts<'s>,
-    goal: Node<'s>,
+    goal: DocumentNode<'s>,
     keyword: &str,
     value: &'s Value,
 ) -> Proof {
@@ -138,13 +138,13 @@ pub(super) fn is_given<'s>(
 /// to be the same; a difference between them is found by that comparison.
 fn is_same_target<'s>(
     prover: &mut Prover<'s, '_>,
-    a: Node<'s>,
-    b: Node<'s>,
+    a: DocumentNode<'s>,
+    b: DocumentNode<'s>,
     value: &'s Value,
     other: &'s Value,
     open: &mut Vec<(*const Value, *const Value)>,
 ) -> Proof {
-    let target = |node: Node<'s>, reference: &Value| {
+    let target = |node: DocumentNode<'s>, reference: &Value| {
         let target = prover.documents[node.document].resolve(reference.as_str()?)?;
         Some(node.at(target))
     };

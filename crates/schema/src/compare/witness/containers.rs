@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::scalars::names;
-use super::{MAX_SAME, MAX_SAMPLES, Sampler, Side};
+use super::{MAX_SAME, MAX_SAMPLES, Sampler, WitnessSide};
 use crate::Schema;
 
 /// The maximum number of properties of an object that is generated for its size.
@@ -17,7 +17,7 @@ impl Sampler<'_> {
     /// Returns arrays of several lengths, and arrays that vary in one item.
     pub(super) fn lists(
         &self,
-        side: Side,
+        side: WitnessSide,
         keywords: &Map<String, Value>,
         other: Option<&Value>,
         depth: usize,
@@ -80,7 +80,7 @@ impl Sampler<'_> {
     /// Returns the smallest and the largest object, and both with one property varied or omitted.
     pub(super) fn objects(
         &self,
-        side: Side,
+        side: WitnessSide,
         keywords: &Map<String, Value>,
         other: Option<&Value>,
         depth: usize,

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::Compiler;
 use super::kinds::{allowed_values, declared_kinds};
 use crate::number::integer;
-use crate::plan::node::{Array, Node, Text};
+use crate::plan::node::{Array, PlanNode, Text};
 use crate::plan::number::Number;
 use crate::plan::object::Object;
 use crate::plan::pattern::Pattern;
@@ -22,10 +22,10 @@ const MAX_PATTERN_BYTES: usize = 1 << 20;
 const MAX_DIVISOR: i128 = 1 << 53;
 
 impl<'s> Compiler<'s> {
-    pub(super) fn rules(&mut self, keywords: &'s Map<String, Value>) -> Option<Node> {
+    pub(super) fn rules(&mut self, keywords: &'s Map<String, Value>) -> Option<PlanNode> {
         let listing = ["enum", "const"].into_iter().find(|keyword| keywords.contains_key(*keyword));
         let kinds = self.or_record_obstacle(keywords, listing.unwrap_or("type"), declared_kinds(keywords))?;
-        let mut node = Node::plain(kinds);
+        let mut node = PlanNode::plain(kinds);
         let (mut number, mut string) = (None, None);
         for (keyword, value) in self.asserting(keywords)? {
             let rule = self.rule(keywords, keyword, value, &mut node, &mut number, &mut string);
@@ -47,7 +47,7 @@ impl<'s> Compiler<'s> {
         keywords: &'s Map<String, Value>,
         keyword: &str,
         value: &Value,
-        node: &mut Node,
+        node: &mut PlanNode,
         number: &mut Option<Number>,
         string: &mut Option<Text>,
     ) -> Option<()> {

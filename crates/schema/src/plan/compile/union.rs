@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use super::kinds::allowed_values;
 use super::rules::strings;
 use super::{Compiler, Union};
-use crate::plan::node::{Kinds, Node, Text};
+use crate::plan::node::{Kinds, PlanNode, Text};
 use crate::plan::object::{Branch, Object, Tag};
 use crate::plan::property::{NEVER, NodeId, Properties, Property};
 
@@ -48,7 +48,7 @@ impl<'s> Compiler<'s> {
     /// Gives each union the rules of its branches, so that a single node decides about a value.
     pub(super) fn settle_unions(&mut self) -> Option<()> {
         for (id, union) in &self.unions {
-            let mut settled = Node::plain(Kinds::NONE);
+            let mut settled = PlanNode::plain(Kinds::NONE);
             for kind in Kinds::ALL.each() {
                 let decider = self.nodes.get(self.decider(union, kind)? as usize)?;
                 if decider.kinds.meets(kind) {
@@ -96,7 +96,7 @@ impl<'s> Compiler<'s> {
                 all.push(value);
             }
         }
-        let mut node = Node::plain(Kinds::STRING);
+        let mut node = PlanNode::plain(Kinds::STRING);
         node.string = Some(Arc::new(Text { one_of: Some(all.into()), ..Text::unbounded() }));
         self.add(node)
     }
@@ -121,7 +121,7 @@ impl<'s> Compiler<'s> {
             Some(properties) => self.externally_tagged(&properties)?,
             None => self.tagged(branches, &keywords)?,
         };
-        let mut node = Node::plain(Kinds::OBJECT);
+        let mut node = PlanNode::plain(Kinds::OBJECT);
         node.object = Some(Arc::new(object));
         self.add(node)
     }

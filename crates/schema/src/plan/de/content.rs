@@ -9,9 +9,9 @@ use serde::de::{
     DeserializeSeed, Deserializer, EnumAccess, Error, MapAccess, SeqAccess, Unexpected, VariantAccess, Visitor,
 };
 
-use super::map::{Elements, Entries, Next, Step};
+use super::map::{Elements, Entries, EntryStep, Next};
 use super::read;
-use super::text::{Key, StringValue, Text};
+use super::text::{KeyText, StringValue, Text};
 use crate::plan::plan_error::PlanError;
 
 impl<'de> SeqAccess<'de> for &mut Elements<'_, '_, 'de> {
@@ -36,11 +36,11 @@ impl<'de> MapAccess<'de> for &mut Entries<'_, '_, 'de> {
     #[inline]
     fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, PlanError> {
         let key = match self.property() {
-            Step::Property(property) => seed.deserialize(Key(Text::Named(property.name()))),
-            Step::End => return Ok(None),
-            Step::Other => match self.key() {
-                Ok(Some(Cow::Borrowed(key))) => seed.deserialize(Key(Text::Borrowed(key))),
-                Ok(Some(Cow::Owned(key))) => seed.deserialize(Key(Text::Resolved(&key))),
+            EntryStep::Property(property) => seed.deserialize(KeyText(Text::Named(property.name()))),
+            EntryStep::End => return Ok(None),
+            EntryStep::Other => match self.key() {
+                Ok(Some(Cow::Borrowed(key))) => seed.deserialize(KeyText(Text::Borrowed(key))),
+                Ok(Some(Cow::Owned(key))) => seed.deserialize(KeyText(Text::Resolved(&key))),
                 Ok(None) => return Ok(None),
                 Err(PlanError) => return Err(PlanError),
             },
@@ -97,7 +97,7 @@ impl<'de> VariantAccess<'de> for Variant<'_, '_, '_, 'de> {
 
     #[inline]
     fn tuple_variant<V: Visitor<'de>>(mut self, _: usize, visitor: V) -> Result<V::Value, PlanError> {
-        (&mut self.0).next_value_seed(Content { visitor, fields: None })
+        (&mut self.0).next_value_seed(VariantContent { visitor, fields: None })
     }
 
     #[inline]
@@ -106,17 +106,17 @@ impl<'de> VariantAccess<'de> for Variant<'_, '_, '_, 'de> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, PlanError> {
-        (&mut self.0).next_value_seed(Content { visitor, fields: Some(fields) })
+        (&mut self.0).next_value_seed(VariantContent { visitor, fields: Some(fields) })
     }
 }
 
 /// The content of a variant, read as a struct if it has named fields and as an array otherwise.
-struct Content<V> {
+struct VariantContent<V> {
     visitor: V,
     fields: Option<&'static [&'static str]>,
 }
 
-impl<'de, V: Visitor<'de>> DeserializeSeed<'de> for Content<V> {
+impl<'de, V: Visitor<'de>> DeserializeSeed<'de> for VariantContent<V> {
     type Value = V::Value;
 
     #[inline]

@@ -62,7 +62,7 @@ fn append(value: u128, digit: u8) -> Option<u128> {
 }
 
 /// A number as a tree stores it: a 64-bit integer or a float.
-pub(crate) struct Held {
+pub(crate) struct HeldNumber {
     pub(crate) number: Number,
     /// True if the text has another value: a different integer, or a fraction that is lost.
     pub(crate) is_rounded: bool,
@@ -71,7 +71,7 @@ pub(crate) struct Held {
     pub(crate) is_fragile: bool,
 }
 
-impl Held {
+impl HeldNumber {
     /// Returns true if the text of the number is kept beside the tree.
     pub(crate) fn needs_text(&self) -> bool {
         self.is_rounded || self.is_fragile

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::mem;
 
-use super::super::node::{Items, Node};
+use super::super::node::{Items, PlanNode};
 use super::super::object::{Member, Members, Tag};
 use super::super::plan_error::{PlanError, ok};
 use super::super::property::Property;
@@ -15,19 +15,19 @@ use super::cursor::Cursor;
 pub(super) struct Entries<'c, 'p, 'de> {
     pub(super) cursor: &'c mut Cursor<'p, 'de>,
     members: Members<'p>,
-    names: Names<'de>,
+    names: SeenKeys<'de>,
     next: Next<'p>,
 }
 
 /// The part of an object that may be read next.
 pub(super) enum Next<'p> {
     Key,
-    Value(&'p Node),
+    Value(&'p PlanNode),
     Tag(&'p Tag),
 }
 
 /// The outcome of looking for a key.
-pub(super) enum Step<'p> {
+pub(super) enum EntryStep<'p> {
     Property(&'p Property),
     End,
     /// Needs the slow path.
@@ -36,10 +36,10 @@ pub(super) enum Step<'p> {
 
 impl<'c, 'p, 'de> Entries<'c, 'p, 'de> {
     #[inline]
-    pub(super) fn open(cursor: &'c mut Cursor<'p, 'de>, node: &'p Node) -> Result<Self, PlanError> {
+    pub(super) fn open(cursor: &'c mut Cursor<'p, 'de>, node: &'p PlanNode) -> Result<Self, PlanError> {
         cursor.open(b'{')?;
         let members = cursor.poison_on_err(node.object())?;
-        Ok(Entries { cursor, members, names: Names::default(), next: Next::Key })
+        Ok(Entries { cursor, members, names: SeenKeys::default(), next: Next::Key })
     }
 
     /// Checks that the object ends here and had no error.
@@ -62,28 +62,28 @@ impl<'c, 'p, 'de> Entries<'c, 'p, 'de> {
 
     /// Reads the next key if it has no escapes and is a declared property that has not occurred before, or finds the
     /// end. Consumes nothing and reports no error otherwise.
-    pub(super) fn property(&mut self) -> Step<'p> {
+    pub(super) fn property(&mut self) -> EntryStep<'p> {
         if !matches!(self.next, Next::Key) {
-            return Step::Other;
+            return EntryStep::Other;
         }
         let rest = self.cursor.rest();
         // This check is unambiguous, and avoids the comparison with the predicted key.
         if rest.first() == Some(&b'}') {
-            return Step::End;
+            return EntryStep::End;
         }
         let property = match self.members.enter_likely(rest) {
             Some((property, length)) => {
                 self.cursor.skip(length);
                 property
             }
-            None if self.cursor.peek() == b'}' => return Step::End,
+            None if self.cursor.peek() == b'}' => return EntryStep::End,
             None => match self.named_property() {
                 Some(property) => property,
-                None => return Step::Other,
+                None => return EntryStep::Other,
             },
         };
         self.next = Next::Value(self.cursor.plan.node(property.node));
-        Step::Property(property)
+        EntryStep::Property(property)
     }
 
     #[inline(never)]
@@ -191,14 +191,14 @@ const FEW: usize = 8;
 
 /// The keys that have occurred.
 #[derive(Default)]
-pub(super) struct Names<'de> {
+pub(super) struct SeenKeys<'de> {
     few: Option<[&'de str; FEW]>,
     count: usize,
     /// Keys beyond the first few, and keys with escapes, which are not contained in the input verbatim.
     more: Option<HashSet<Cow<'de, str>>>,
 }
 
-impl<'de> Names<'de> {
+impl<'de> SeenKeys<'de> {
     /// Adds a key. Returns an error if it is a duplicate.
     #[expect(clippy::ptr_arg, reason = "only what is borrowed from the input can be kept without a copy")]
     pub(super) fn add(&mut self, key: &Cow<'de, str>) -> Result<(), PlanError> {
@@ -224,7 +224,7 @@ pub(super) struct Elements<'c, 'p, 'de> {
 }
 
 impl<'c, 'p, 'de> Elements<'c, 'p, 'de> {
-    pub(super) fn open(cursor: &'c mut Cursor<'p, 'de>, node: &'p Node) -> Result<Self, PlanError> {
+    pub(super) fn open(cursor: &'c mut Cursor<'p, 'de>, node: &'p PlanNode) -> Result<Self, PlanError> {
         cursor.open(b'[')?;
         let start = cursor.position() - 1;
         let items = cursor.poison_on_err(node.array())?;
@@ -247,7 +247,7 @@ impl<'c, 'p, 'de> Elements<'c, 'p, 'de> {
     }
 
     /// Returns the rules for the next item, or `None` at the end.
-    pub(super) fn next(&mut self) -> Result<Option<&'p Node>, PlanError> {
+    pub(super) fn next(&mut self) -> Result<Option<&'p PlanNode>, PlanError> {
         let is_first = self.items.count() == 0;
         match self.cursor.peek() {
             b']' => return Ok(None),

@@ -8,7 +8,7 @@ use std::cell::Cell;
 
 /// A request of a type for a value with inner values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Request {
+pub enum TypeRequest {
     /// A struct, with the names of its fields and their aliases.
     Struct(&'static [&'static str]),
     /// An enum, with the names of its variants and their aliases.
@@ -29,7 +29,7 @@ pub struct ProbeOutcome {
     /// True if a value was requested at the end of the text.
     pub wants_value: bool,
     /// The request. `None` if the value has no inner values, or if the type made several requests.
-    pub request: Option<Request>,
+    pub request: Option<TypeRequest>,
     /// True if the last key was requested as a type that a string cannot be, and was rejected.
     pub is_key_impossible: bool,
     /// The variants of the enum that rejected the last key.
@@ -61,7 +61,7 @@ fn record(change: impl FnOnce(&mut ProbeOutcome)) {
 
 /// Records a request at a place where the text has another value, or none.
 #[cold]
-pub(super) fn record_request(request: Request) {
+pub(super) fn record_request(request: TypeRequest) {
     record(|outcome| {
         outcome.n_requests += 1;
         outcome.request = Some(request);

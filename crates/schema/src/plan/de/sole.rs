@@ -4,12 +4,12 @@ use std::marker::PhantomData;
 
 use serde::de::{Error, IgnoredAny};
 
-use super::super::node::Node;
 use super::super::node::Plan;
+use super::super::node::PlanNode;
 use super::super::plan_error::PlanError;
 use super::cursor::Cursor;
-use super::map::{Entries, Next, Step};
-use super::request::{self, Request};
+use super::map::{Entries, EntryStep, Next};
+use super::request::{self, TypeRequest};
 use super::value::Value;
 use super::{Read, read, read_with};
 
@@ -37,7 +37,7 @@ impl SoleProperty {
 #[inline]
 pub(in super::super) fn read_root<'p>(
     cursor: &mut Cursor<'p, '_>,
-    node: &'p Node,
+    node: &'p PlanNode,
     property: Option<&'static SoleProperty>,
     read: &mut Read<'_>,
 ) -> Result<(), PlanError> {
@@ -49,7 +49,7 @@ pub(in super::super) fn read_root<'p>(
 
 fn read_property<'p>(
     cursor: &mut Cursor<'p, '_>,
-    node: &'p Node,
+    node: &'p PlanNode,
     property: &'static SoleProperty,
     read: &mut Read<'_>,
 ) -> Result<(), PlanError> {
@@ -83,7 +83,7 @@ impl<'p> Entries<'_, 'p, '_> {
     }
 
     /// Moves to the value of the property. Returns `None` at the end of the object.
-    fn find(&mut self, property: &'static SoleProperty) -> Result<Option<&'p Node>, PlanError> {
+    fn find(&mut self, property: &'static SoleProperty) -> Result<Option<&'p PlanNode>, PlanError> {
         while let Some(is_found) = self.next_is(property)? {
             let Next::Value(node) = self.take_next() else { return Err(self.cursor.fail()) };
             if is_found {
@@ -105,9 +105,9 @@ impl<'p> Entries<'_, 'p, '_> {
     /// Moves to the value of the next key. Returns true if the key is that of the property, and `None` at the end.
     fn next_is(&mut self, property: &'static SoleProperty) -> Result<Option<bool>, PlanError> {
         match self.property() {
-            Step::Property(found) => Ok(Some(found.name() == property.name())),
-            Step::End => Ok(None),
-            Step::Other => Ok(self.key()?.map(|key| key == property.name())),
+            EntryStep::Property(found) => Ok(Some(found.name() == property.name())),
+            EntryStep::End => Ok(None),
+            EntryStep::Other => Ok(self.key()?.map(|key| key == property.name())),
         }
     }
 }
@@ -116,7 +116,7 @@ impl Cursor<'_, '_> {
     /// Fails because the next value is not an object with the property.
     #[cold]
     fn not_an_object(&mut self, property: &'static SoleProperty) -> PlanError {
-        request::record_request(Request::Struct(&property.0));
+        request::record_request(TypeRequest::Struct(&property.0));
         self.other_kind(&&*format!("an object with the key `{}`", property.name()))
     }
 }

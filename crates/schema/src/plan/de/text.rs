@@ -49,7 +49,7 @@ impl<'de, 'a> Text<'de, 'a> {
 }
 
 /// A key of an object. It may also be requested as a number or a boolean.
-pub(super) struct Key<'de, 'a>(pub(super) Text<'de, 'a>);
+pub(super) struct KeyText<'de, 'a>(pub(super) Text<'de, 'a>);
 
 /// A string value.
 pub(super) struct StringValue<'de, 'a>(pub(super) Text<'de, 'a>);
@@ -137,7 +137,7 @@ macro_rules! impossible_key {
     )*};
 }
 
-impl<'de> Deserializer<'de> for Key<'de, '_> {
+impl<'de> Deserializer<'de> for KeyText<'de, '_> {
     string_methods!(impossible_key);
 
     number_key! {

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::super::node::Plan;
 use super::super::plan_error::PlanError;
 use super::cursor::Cursor;
-use super::decimal::Held;
+use super::decimal::HeldNumber;
 use super::number::natural;
 use crate::pointer::push_child;
 
@@ -18,7 +18,7 @@ pub(crate) struct Spelled<'a> {
     /// The offset of its text.
     pub(crate) start: usize,
     pub(crate) text: &'a str,
-    pub(crate) held: &'a Held,
+    pub(crate) held: &'a HeldNumber,
 }
 
 /// Parses JSON text and passes each number in it to `see`, without its pointer, except for natural numbers, whose text a tree
@@ -43,7 +43,7 @@ pub(crate) fn read_located(json: &[u8], see: &mut dyn FnMut(Spelled<'_>)) -> Res
 
 fn read(json: &[u8], locates: bool, see: &mut dyn FnMut(Spelled<'_>)) -> Result<Value, PlanError> {
     let mut cursor = Cursor::new(Plan::anything(), json)?;
-    let value = Reader { cursor: &mut cursor, pointer: String::new(), locates, see, sought: None }.value()?;
+    let value = TreeReader { cursor: &mut cursor, pointer: String::new(), locates, see, sought: None }.value()?;
     if cursor.finish() { Ok(value) } else { Err(PlanError) }
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn pointer_at(json: &[u8], offset: usize) -> Option<String> {
     let sought_in = Some(&mut sought);
     // The value that is sought may precede an error.
     let see = &mut |_: Spelled<'_>| ();
-    let _ = Reader { cursor: &mut cursor, pointer: String::new(), locates: true, see, sought: sought_in }.value();
+    let _ = TreeReader { cursor: &mut cursor, pointer: String::new(), locates: true, see, sought: sought_in }.value();
     sought.pointer
 }
 
@@ -65,7 +65,7 @@ struct Sought {
     pointer: Option<String>,
 }
 
-struct Reader<'c, 'p, 'de, 's> {
+struct TreeReader<'c, 'p, 'de, 's> {
     cursor: &'c mut Cursor<'p, 'de>,
     pointer: String,
     /// True if the pointer is wanted. Otherwise it stays empty.
@@ -74,7 +74,7 @@ struct Reader<'c, 'p, 'de, 's> {
     sought: Option<&'s mut Sought>,
 }
 
-impl Reader<'_, '_, '_, '_> {
+impl TreeReader<'_, '_, '_, '_> {
     fn value(&mut self) -> Result<Value, PlanError> {
         let next = self.cursor.peek();
         self.look();
@@ -156,7 +156,7 @@ impl Reader<'_, '_, '_, '_> {
             return Ok(natural.into());
         }
         let (start, text) = (self.cursor.position(), self.cursor.number_text());
-        let held = str::from_utf8(text).ok().and_then(|text| Some((text, Held::read(text)?)));
+        let held = str::from_utf8(text).ok().and_then(|text| Some((text, HeldNumber::read(text)?)));
         let Some((text, held)) = held else {
             return Err(self.cursor.fail());
         };

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::de::Visitor;
 
-use super::super::node::Node;
+use super::super::node::PlanNode;
 use super::super::plan_error::PlanError;
 use super::cursor::Cursor;
 use super::decimal::Whole;
@@ -14,7 +14,7 @@ use super::number::Number;
 /// The next value, with the rules that apply to it: a deserializer.
 pub struct Value<'c, 'p, 'de> {
     pub(super) cursor: &'c mut Cursor<'p, 'de>,
-    pub(super) node: &'p Node,
+    pub(super) node: &'p PlanNode,
 }
 
 impl<'de> Value<'_, '_, 'de> {

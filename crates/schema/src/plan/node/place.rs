@@ -5,18 +5,18 @@
 
 use serde_json::Value;
 
-use super::{Kinds, Node, Plan};
+use super::{Kinds, Plan, PlanNode};
 use crate::plan::property::{ANY, NodeId};
 use crate::plan::special::head;
 
 /// The rules for the value at one location: those of all schemas that apply to it, except the branches of choices.
 #[derive(Clone, Copy)]
-pub(crate) struct Place<'p> {
+pub(crate) struct PlanPlace<'p> {
     plan: &'p Plan,
-    node: &'p Node,
+    node: &'p PlanNode,
 }
 
-impl<'p> Place<'p> {
+impl<'p> PlanPlace<'p> {
     pub(crate) fn root(plan: &'p Plan) -> Self {
         Self { plan, node: plan.root() }
     }

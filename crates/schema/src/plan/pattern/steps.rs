@@ -3,9 +3,9 @@
 use regex_syntax::hir::{Class, Hir, HirKind, Look};
 
 /// A pattern anchored at both ends: a sequence of ASCII character sets, each with a repetition count.
-pub(crate) struct Steps(Box<[Step]>);
+pub(crate) struct Steps(Box<[PatternStep]>);
 
-struct Step {
+struct PatternStep {
     /// A bit for each ASCII character.
     set: u128,
     least: usize,
@@ -47,7 +47,7 @@ impl Steps {
 }
 
 /// Returns true if no character that a step consumes could belong to a following step.
-fn takes_only_its_own(step: &Step, following: &[Step]) -> bool {
+fn takes_only_its_own(step: &PatternStep, following: &[PatternStep]) -> bool {
     if step.least == step.most {
         return true;
     }
@@ -62,9 +62,9 @@ fn takes_only_its_own(step: &Step, following: &[Step]) -> bool {
     true
 }
 
-fn add(part: &Hir, steps: &mut Vec<Step>) -> Option<()> {
+fn add(part: &Hir, steps: &mut Vec<PatternStep>) -> Option<()> {
     match part.kind() {
-        HirKind::Repetition(repeat) => steps.push(Step {
+        HirKind::Repetition(repeat) => steps.push(PatternStep {
             set: set(&repeat.sub)?,
             least: repeat.min as usize,
             most: repeat.max.map_or(usize::MAX, |most| most as usize),
@@ -79,8 +79,8 @@ fn add(part: &Hir, steps: &mut Vec<Step>) -> Option<()> {
     Some(())
 }
 
-fn once(set: u128) -> Step {
-    Step { set, least: 1, most: 1 }
+fn once(set: u128) -> PatternStep {
+    PatternStep { set, least: 1, most: 1 }
 }
 
 /// Returns the characters that match at one position of the pattern, if all are ASCII.

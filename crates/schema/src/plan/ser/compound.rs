@@ -5,13 +5,13 @@ use serde::ser::{
     SerializeTupleStruct, SerializeTupleVariant,
 };
 
-use super::super::node::{Kinds, Node};
+use super::super::node::{Kinds, PlanNode};
 use super::super::object::{Member, Members, Tag};
 use super::super::plan_error::PlanError;
 use super::super::{node, special};
 use super::Writer;
 use super::key::{WriteKey, with_text};
-use super::output::Output;
+use super::output::JsonOutput;
 
 /// The place of an array or object.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub(super) enum Nesting {
 
 /// An array that is being written.
 pub struct Items<'w, 'p> {
-    out: &'w mut Output<'p>,
+    out: &'w mut JsonOutput<'p>,
     items: node::Items<'p>,
     nesting: Nesting,
     start: usize,
@@ -33,7 +33,7 @@ pub struct Items<'w, 'p> {
 
 impl<'w, 'p> Items<'w, 'p> {
     #[inline]
-    pub(super) fn new(out: &'w mut Output<'p>, items: node::Items<'p>, nesting: Nesting) -> Self {
+    pub(super) fn new(out: &'w mut JsonOutput<'p>, items: node::Items<'p>, nesting: Nesting) -> Self {
         let start = out.json.len() - 1;
         Items { out, items, nesting, start }
     }
@@ -60,8 +60,8 @@ impl<'w, 'p> Items<'w, 'p> {
 }
 
 /// An object that is being written.
-pub struct Fields<'w, 'p> {
-    out: &'w mut Output<'p>,
+pub struct ObjectWriter<'w, 'p> {
+    out: &'w mut JsonOutput<'p>,
     members: Members<'p>,
     nesting: Nesting,
     /// The value that must follow, since its key has been written.
@@ -70,7 +70,7 @@ pub struct Fields<'w, 'p> {
 
 /// The value that follows, with its rules.
 struct Next<'p> {
-    node: &'p Node,
+    node: &'p PlanNode,
     then: Then<'p>,
 }
 
@@ -84,16 +84,16 @@ enum Then<'p> {
 }
 
 /// The rules for the value of a tag, and for raw JSON.
-static STRING: Node = Node::plain(Kinds::STRING);
+static STRING: PlanNode = PlanNode::plain(Kinds::STRING);
 
-impl<'w, 'p> Fields<'w, 'p> {
+impl<'w, 'p> ObjectWriter<'w, 'p> {
     #[inline]
-    pub(super) fn new(out: &'w mut Output<'p>, members: Members<'p>, nesting: Nesting) -> Self {
-        Fields { out, members, nesting, next: None }
+    pub(super) fn new(out: &'w mut JsonOutput<'p>, members: Members<'p>, nesting: Nesting) -> Self {
+        ObjectWriter { out, members, nesting, next: None }
     }
 
-    pub(super) fn raw(out: &'w mut Output<'p>) -> Self {
-        Fields { out, members: Members::new(None), nesting: Nesting::Raw, next: None }
+    pub(super) fn raw(out: &'w mut JsonOutput<'p>) -> Self {
+        ObjectWriter { out, members: Members::new(None), nesting: Nesting::Raw, next: None }
     }
 
     #[inline]
@@ -109,7 +109,7 @@ impl<'w, 'p> Fields<'w, 'p> {
     }
 
     /// Writes a key that the schema declares. Writes nothing for other keys.
-    fn property(&mut self, key: &'static str, head: u64) -> Option<&'p Node> {
+    fn property(&mut self, key: &'static str, head: u64) -> Option<&'p PlanNode> {
         let is_first = self.members.count() == 0;
         let property = self.members.enter_known(key.as_bytes(), head)?;
         property.write(is_first, &mut self.out.json);
@@ -203,7 +203,7 @@ impl<'w, 'p> Fields<'w, 'p> {
     }
 }
 
-impl SerializeMap for Fields<'_, '_> {
+impl SerializeMap for ObjectWriter<'_, '_> {
     type Ok = ();
     type Error = PlanError;
 
@@ -255,7 +255,7 @@ macro_rules! items_as {
 
 macro_rules! fields_as {
     ($($of:ident)*) => {$(
-        impl $of for Fields<'_, '_> {
+        impl $of for ObjectWriter<'_, '_> {
             type Ok = ();
             type Error = PlanError;
 

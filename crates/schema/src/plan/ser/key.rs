@@ -5,11 +5,11 @@ use std::fmt::Display;
 
 use serde::ser::{Impossible, Serialize, Serializer};
 
-use super::output::Output;
+use super::output::JsonOutput;
 use crate::plan::plan_error::PlanError;
 
 /// Writes a key as `serde_json` writes it.
-pub(super) struct WriteKey<'w, 'p>(pub(super) &'w mut Output<'p>);
+pub(super) struct WriteKey<'w, 'p>(pub(super) &'w mut JsonOutput<'p>);
 
 /// Calls `f` with the unescaped content of a JSON string.
 #[inline]

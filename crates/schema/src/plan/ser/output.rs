@@ -13,7 +13,7 @@ use super::super::special;
 const MAX_DEPTH: u8 = 127;
 
 /// The JSON written so far.
-pub(in super::super) struct Output<'p> {
+pub(in super::super) struct JsonOutput<'p> {
     pub(super) plan: &'p Plan,
     pub(in super::super) json: Vec<u8>,
     /// The maximum length of the JSON. It is checked before each string and bracket, so the output exceeds it by
@@ -40,10 +40,10 @@ pub struct Notes {
     pub key: Option<usize>,
 }
 
-impl<'p> Output<'p> {
+impl<'p> JsonOutput<'p> {
     #[inline]
     pub(in super::super) fn new(plan: &'p Plan, json: Vec<u8>, max_bytes: usize) -> Self {
-        Output { plan, json, max_bytes, depth: 0, failed: false, is_exceeded: false, notes: None }
+        JsonOutput { plan, json, max_bytes, depth: 0, failed: false, is_exceeded: false, notes: None }
     }
 
     /// Returns the outcome of a value that was `written`.

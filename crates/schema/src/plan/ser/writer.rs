@@ -4,22 +4,22 @@ use std::fmt::Display;
 
 use serde::ser::Serializer;
 
-use super::compound::Fields;
+use super::compound::ObjectWriter;
 use super::key::with_text;
-use super::output::Output;
-use crate::plan::node::{Kinds, Node};
+use super::output::JsonOutput;
+use crate::plan::node::{Kinds, PlanNode};
 use crate::plan::object::Member;
 use crate::plan::plan_error::PlanError;
 
 /// Writes one value, to which the rules of `node` apply: a serializer.
 pub struct Writer<'w, 'p> {
-    pub(in super::super) out: &'w mut Output<'p>,
-    pub(in super::super) node: &'p Node,
+    pub(in super::super) out: &'w mut JsonOutput<'p>,
+    pub(in super::super) node: &'p PlanNode,
 }
 
 impl<'w, 'p> Writer<'w, 'p> {
     #[inline]
-    pub(in super::super) fn new(out: &'w mut Output<'p>) -> Self {
+    pub(in super::super) fn new(out: &'w mut JsonOutput<'p>) -> Self {
         let node = out.plan.root();
         Self { out, node }
     }
@@ -35,8 +35,8 @@ impl<'w, 'p> Writer<'w, 'p> {
 
     /// Begins a struct whose only field is raw JSON, which no plan validates.
     #[cold]
-    pub(super) fn raw(self) -> Result<Fields<'w, 'p>, PlanError> {
-        if self.out.is_unchecked() { Ok(Fields::raw(self.out)) } else { Err(PlanError) }
+    pub(super) fn raw(self) -> Result<ObjectWriter<'w, 'p>, PlanError> {
+        if self.out.is_unchecked() { Ok(ObjectWriter::raw(self.out)) } else { Err(PlanError) }
     }
 
     #[inline]

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::Violation;
 use super::repeated::{begun, push_json, push_list, shorten, shorten_pointer};
-use crate::failure::{Failure, Kind};
+use crate::failure::{FailureKind, KeywordFailure};
 use crate::format;
 use crate::pointer::child;
 use crate::suggest::suggest;
@@ -13,31 +13,33 @@ use crate::suggest::suggest;
 const MAX_ALLOWED: usize = 256;
 
 /// Completes the violation of a failure with the rule of the keyword.
-pub(in super::super) fn with_rule(violation: Violation, failure: &Failure<'_>) -> Violation {
+pub(in super::super) fn with_rule(violation: Violation, failure: &KeywordFailure<'_>) -> Violation {
     let at = |rule: &str| (rule.to_owned(), None);
 
     let (rule, limit) = match &failure.kind {
-        Kind::OneOfSeveral => at("must match exactly one of the allowed forms, but matches several"),
-        Kind::Required(name) => {
+        FailureKind::OneOfSeveral => at("must match exactly one of the allowed forms, but matches several"),
+        FailureKind::Required(name) => {
             let pointer = shorten_pointer(child(&failure.location.pointer(), name));
             let keyword = "required".to_owned();
             return Violation { keyword, ..Violation::new(pointer, "is required".to_owned()) };
         }
-        Kind::Type(names) => return wrong_type(violation, &failure.instance, names),
-        Kind::Enum(options) => return not_one_of(violation, options, &failure.instance),
-        Kind::Const(constant) => return not_one_of(violation, std::slice::from_ref(&**constant), &failure.instance),
-        Kind::Maximum(limit) => limited("must be at most ", limit),
-        Kind::Minimum(limit) => limited("must be at least ", limit),
-        Kind::ExclusiveMaximum(limit) => limited("must be less than ", limit),
-        Kind::ExclusiveMinimum(limit) => limited("must be more than ", limit),
-        Kind::MaxLength(limit) => counted("must have at most ", *limit, " character"),
-        Kind::MinLength(limit) => counted("must have at least ", *limit, " character"),
-        Kind::MaxItems(limit) => counted("must have at most ", *limit, " item"),
-        Kind::MinItems(limit) => counted("must have at least ", *limit, " item"),
-        Kind::MaxProperties(limit) => counted("must have at most ", *limit, " key"),
-        Kind::MinProperties(limit) => counted("must have at least ", *limit, " key"),
-        Kind::MultipleOf(divisor) => (format!("must be a multiple of {divisor}"), Some((*divisor).into())),
-        Kind::Pattern(pattern) => {
+        FailureKind::Type(names) => return wrong_type(violation, &failure.instance, names),
+        FailureKind::Enum(options) => return not_one_of(violation, options, &failure.instance),
+        FailureKind::Const(constant) => {
+            return not_one_of(violation, std::slice::from_ref(&**constant), &failure.instance);
+        }
+        FailureKind::Maximum(limit) => limited("must be at most ", limit),
+        FailureKind::Minimum(limit) => limited("must be at least ", limit),
+        FailureKind::ExclusiveMaximum(limit) => limited("must be less than ", limit),
+        FailureKind::ExclusiveMinimum(limit) => limited("must be more than ", limit),
+        FailureKind::MaxLength(limit) => counted("must have at most ", *limit, " character"),
+        FailureKind::MinLength(limit) => counted("must have at least ", *limit, " character"),
+        FailureKind::MaxItems(limit) => counted("must have at most ", *limit, " item"),
+        FailureKind::MinItems(limit) => counted("must have at least ", *limit, " item"),
+        FailureKind::MaxProperties(limit) => counted("must have at most ", *limit, " key"),
+        FailureKind::MinProperties(limit) => counted("must have at least ", *limit, " key"),
+        FailureKind::MultipleOf(divisor) => (format!("must be a multiple of {divisor}"), Some((*divisor).into())),
+        FailureKind::Pattern(pattern) => {
             let rule = format::of_pattern(pattern).and_then(format::expected).unwrap_or_else(|| {
                 let mut rule = begun("must match `");
                 rule.push_str(pattern);
@@ -47,13 +49,13 @@ pub(in super::super) fn with_rule(violation: Violation, failure: &Failure<'_>) -
             });
             (rule, Some(pattern.as_ref().into()))
         }
-        Kind::UniqueItems => at("must not contain duplicate items"),
-        Kind::False => at("is not allowed"),
-        Kind::Not => at("matches a form that is not allowed"),
-        Kind::Contains => at("must contain matching items, as `contains` requires"),
-        Kind::AdditionalItems(limit) => counted("must have at most ", *limit, " item"),
-        Kind::BacktrackLimit => at("is too expensive to match against a pattern"),
-        Kind::UnevaluatedItems => at("has items that are not allowed"),
+        FailureKind::UniqueItems => at("must not contain duplicate items"),
+        FailureKind::False => at("is not allowed"),
+        FailureKind::Not => at("matches a form that is not allowed"),
+        FailureKind::Contains => at("must contain matching items, as `contains` requires"),
+        FailureKind::AdditionalItems(limit) => counted("must have at most ", *limit, " item"),
+        FailureKind::BacktrackLimit => at("is too expensive to match against a pattern"),
+        FailureKind::UnevaluatedItems => at("has items that are not allowed"),
         // The remaining kinds need `format` or content assertions, or use the message of the author.
         _ => at("is not valid"),
     };
@@ -78,9 +80,9 @@ fn counted(bound: &str, limit: u64, noun: &str) -> (String, Option<Value>) {
 }
 
 /// Completes the outline of a violation, with the types that are accepted.
-pub(in super::super) fn outlined(violation: Violation, failure: &Failure<'_>) -> Violation {
+pub(in super::super) fn outlined(violation: Violation, failure: &KeywordFailure<'_>) -> Violation {
     match &failure.kind {
-        Kind::Type(names) => Violation { allowed: types(names), ..violation },
+        FailureKind::Type(names) => Violation { allowed: types(names), ..violation },
         _ => violation,
     }
 }
