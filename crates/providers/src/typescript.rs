@@ -16,11 +16,18 @@
 //!
 //! | module | part |
 //! |---|---|
+//! | `function` | a tool as a function |
 //! | `convert` | a schema as a type |
 //! | `ty`, `notes`, `named` | a type, what it does not express, and the types that are shared |
-//! | `print` | the text, with names and comments that cannot end early |
+//! | `js_names` | the names of namespaces and tools |
+//! | `print` | the text of types |
+//! | `comments`, `literals` | texts and values of tools, which cannot end their comment or literal early |
 
+mod comments;
 mod convert;
+mod function;
+mod js_names;
+mod literals;
 mod named;
 mod notes;
 mod print;
@@ -29,16 +36,13 @@ mod ty;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use self::convert::{Converted, convert};
+use self::function::Function;
 use self::named::NamedTypes;
-use self::print::{Within, documentation, first_sentence, lifted, one_line, print, with_block, with_line};
+use self::print::{Within, lifted, print, with_line};
 pub use self::ty::Detail;
-use self::ty::{Node, Type};
 use super::loss::Loss;
-use crate::loss::{Effect, Side, loss, provider_description, unsupported_fields};
 use toolkit::catalog::{Catalog, ExportedName, ExportedNames};
 use toolkit::tool::{Tool, ToolId};
-use toolkit_schema::types::Types;
 
 /// Declarations of tools, with the names by which programs call them.
 ///
@@ -87,7 +91,7 @@ pub struct Declarations {
 /// ```
 #[must_use]
 pub fn names(catalog: &Catalog) -> ExportedNames {
-    named::names(catalog.latest().map(Tool::id))
+    js_names::names(catalog.latest().map(Tool::id))
 }
 
 /// Declares the highest version of each tool.
@@ -180,114 +184,4 @@ fn text(functions: &Functions<'_>, types: &NamedTypes, detail: Detail) -> String
         let _ = writeln!(text, "declare namespace {path} {{\n{}\n}}", lines.join("\n"));
     }
     text
-}
-
-// A tool as a function.
-
-/// The declaration of a tool.
-struct Function {
-    name: String,
-    /// The text of the comment.
-    documentation: String,
-    arguments: Node,
-    result: Node,
-}
-
-impl Function {
-    /// Converts a tool. Its named types are added to `types`.
-    fn new(name: &ExportedName, tool: &Tool, detail: Detail, types: &mut NamedTypes) -> (Self, Vec<Loss>) {
-        let input = convert(tool.input().as_value(), Types::OBJECT, Side::Input, detail);
-        let output = tool.output().map(|schema| convert(schema.as_value(), Types::ALL, Side::Output, detail));
-        let mut losses = record_losses(name, tool, detail);
-        let mut add = |converted: Converted| {
-            let Converted { mut node, definitions, losses: lost } = converted;
-            losses.extend(lost);
-            types.add(definitions, &mut node);
-            node
-        };
-        let arguments = add(input);
-        let result = output.map_or(Type::Unknown.into(), add);
-        let documentation = match detail {
-            Detail::Full => provider_description(tool).unwrap_or_default(),
-            Detail::Compact => summary(tool),
-            Detail::Signatures => String::new(),
-        };
-        (Self { name: name.name().to_owned(), documentation, arguments, result }, losses)
-    }
-
-    fn types_mut(&mut self) -> [&mut Node; 2] {
-        [&mut self.arguments, &mut self.result]
-    }
-
-    fn print(&self, detail: Detail, types: &NamedTypes) -> String {
-        let commented = |node: &Node| with_block(&lifted(node), print(node, Within::Nothing, detail, 0));
-        let arguments = match &self.arguments.ty {
-            ty if has_no_properties(ty) => String::new(),
-            ty => {
-                let optional = if accepts_empty(ty, types) { "?" } else { "" };
-                format!("args{optional}: {}", commented(&self.arguments))
-            }
-        };
-        let signature = format!("function {}({arguments}): Promise<{}>", self.name, commented(&self.result));
-        match detail {
-            _ if self.documentation.trim().is_empty() => signature,
-            Detail::Full => format!("{}\n{signature}", documentation(&self.documentation)),
-            Detail::Compact | Detail::Signatures => format!("{signature} // {}", self.documentation),
-        }
-    }
-}
-
-/// Returns the first sentence of the description, and the deprecation notice.
-fn summary(tool: &Tool) -> String {
-    let description = if tool.description().trim().is_empty() { tool.title() } else { Some(tool.description()) };
-    let sentence = first_sentence(description.unwrap_or_default());
-    match tool.deprecated() {
-        Some(instead) => one_line(&format!("{sentence} Deprecated: {instead}")),
-        None => sentence,
-    }
-}
-
-/// Returns the losses of the record.
-fn record_losses(name: &ExportedName, tool: &Tool, detail: Detail) -> Vec<Loss> {
-    let mut losses = Vec::new();
-    let mut lose = |field: &str, reason: String| {
-        losses.push(Loss::new(Side::Record, format!("/{field}"), field, Effect::MetadataOnly, reason));
-    };
-    if name.name() != tool.name() {
-        lose("name", format!("is written as `{}`", name.name()));
-    }
-    if name.namespace() != tool.id().namespace() {
-        lose("namespace", format!("is written as `{}`", name.namespace().unwrap_or_default()));
-    }
-    match detail {
-        Detail::Full => {}
-        Detail::Compact => lose("description", "is reduced to its first sentence".to_owned()),
-        Detail::Signatures => lose("description", "is not expressed".to_owned()),
-    }
-    if detail == Detail::Signatures && tool.deprecated().is_some() {
-        losses.push(loss(Side::Record, "deprecated"));
-    }
-    losses.extend(unsupported_fields(tool, &["namespace", "outputSchema"]));
-    losses
-}
-
-/// Returns true for the type of an object that declares no properties.
-fn has_no_properties(ty: &Type) -> bool {
-    match ty {
-        Type::Object { properties, rest } => {
-            properties.is_empty() && rest.as_ref().is_none_or(|rest| rest.ty == Type::Never)
-        }
-        _ => false,
-    }
-}
-
-/// Returns true if a type accepts an object without properties.
-fn accepts_empty(ty: &Type, types: &NamedTypes) -> bool {
-    match ty {
-        Type::Object { properties, .. } => properties.iter().all(|property| property.is_optional),
-        Type::Union(members) => members.iter().any(|member| accepts_empty(&member.ty, types)),
-        Type::Intersection(members) => members.iter().all(|member| accepts_empty(&member.ty, types)),
-        Type::Name(name) => types.get(name).is_some_and(|node| accepts_empty(&node.ty, types)),
-        _ => false,
-    }
 }

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
+use super::literals::literal;
 use super::notes;
 use super::notes::{declared_types, structured_types, type_of};
-use super::print::literal;
 use super::ty::{Comment, Detail, Node, Property, Type, remove_cycles};
 use crate::loss::{Effect, Loss, Side};
 use crate::lower::{Normalized, are_disjoint, normalize_references, sent_instead};
@@ -248,8 +248,6 @@ fn plain(types: Types) -> Node {
     }
     Node::union(nodes)
 }
-
-// Conversion of objects and arrays.
 
 /// The properties that every object inherits, so that their absence is not an error.
 const INHERITED: [&str; 8] = [
