@@ -10,6 +10,8 @@
 //! [`Semantic::search`](crate::Semantic::search) where blocking is allowed, such as in
 //! `tokio::task::spawn_blocking`.
 
+mod cache_error;
+mod cache_file;
 mod cached;
 #[cfg(feature = "local")]
 mod config;
@@ -17,11 +19,21 @@ mod config;
 mod http;
 #[cfg(feature = "local")]
 mod local;
-
-pub use self::cached::{CacheError, Cached};
+mod lru;
 #[cfg(feature = "local")]
-pub use self::config::ModelError;
+mod model_error;
+#[cfg(feature = "local")]
+mod model_file;
+#[cfg(feature = "local")]
+mod pooling;
+#[cfg(feature = "local")]
+mod weights;
+
+pub use self::cache_error::CacheError;
+pub use self::cached::Cached;
 #[cfg(feature = "http")]
 pub use self::http::{RemoteError, RemoteModel};
 #[cfg(feature = "local")]
 pub use self::local::LocalModel;
+#[cfg(feature = "local")]
+pub use self::model_error::ModelError;

@@ -1,12 +1,16 @@
 //! A searchable index that can be changed, by changes that are applied as one version.
 
-use std::collections::BTreeMap;
+mod changes;
+mod index_error;
+
 use std::fmt;
 use std::io::Read;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use foldhash::quality::RandomState;
 
+use self::changes::Changes;
+pub use self::index_error::IndexError;
 use super::bytes::OpenError;
 use super::events::{Change, ChangeKind, Listeners, Subscription};
 use super::hit::Hit;
@@ -17,9 +21,7 @@ use super::record::Record;
 use super::snapshot::Snapshot;
 use super::state::State;
 use super::{page, saved, segment};
-use crate::search::search;
-use toolkit::tool::{NameError, Tool, ToolBackend};
-use toolkit_schema::shown_id;
+use toolkit::tool::{Tool, ToolBackend};
 
 /// A search index, to which tools can be added and removed concurrently.
 ///
@@ -341,168 +343,3 @@ impl fmt::Debug for Index {
         f.debug_tuple("Index").field(&self.snapshot()).finish()
     }
 }
-
-// Changes that are applied as one version.
-
-/// Changes that are applied as one version.
-struct Changes {
-    base: Arc<Snapshot>,
-    /// The replacement of the tool with each id; `None` removes it.
-    edits: BTreeMap<String, Option<Arc<Record>>>,
-    list: Vec<Change>,
-    /// The backends of the last registered tool, which the tools of one server share.
-    last_backends: Arc<[ToolBackend]>,
-}
-
-impl Changes {
-    fn new(base: Arc<Snapshot>) -> Self {
-        Self { base, edits: BTreeMap::new(), list: Vec::new(), last_backends: Arc::default() }
-    }
-
-    fn get(&self, id: &str) -> Option<&Arc<Record>> {
-        match self.edits.get(id) {
-            Some(edit) => edit.as_ref(),
-            None => self.base.state.record(id),
-        }
-    }
-
-    fn known(&self, id: &str) -> Result<&Arc<Record>, IndexError> {
-        self.get(id).ok_or_else(|| IndexError::unknown_tool(id))
-    }
-
-    fn put(&mut self, kind: ChangeKind, backend: Option<ToolBackend>, record: Record) {
-        let id = record.id().into_owned();
-        self.list.push(Change { kind, tool: Some(id.clone()), backend, version: 0 });
-        self.edits.insert(id, Some(Arc::new(record)));
-    }
-
-    fn remove(&mut self, id: &str, backend: Option<ToolBackend>) {
-        self.list.push(Change { kind: ChangeKind::ToolRemoved, tool: Some(id.to_owned()), backend, version: 0 });
-        self.edits.insert(id.to_owned(), None);
-    }
-
-    fn register(&mut self, tool: Tool, backend: ToolBackend) -> Result<(), IndexError> {
-        let id = tool.id().to_string();
-        let Some(known) = self.get(&id) else {
-            if *self.last_backends != [backend.clone()] {
-                self.last_backends = [backend.clone()].into();
-            }
-            let record = Record::new(tool, Arc::clone(&self.last_backends));
-            self.put(ChangeKind::Registered, Some(backend), record);
-            return Ok(());
-        };
-        if known.tool().to_mcp_json() != tool.to_mcp_json() {
-            return Err(IndexError::OtherDefinition { id });
-        }
-        let mut backends = known.backends().to_vec();
-        if !backends.contains(&backend) {
-            backends.push(backend.clone());
-        }
-        self.put(ChangeKind::Updated, Some(backend), Record::new(tool, backends.into()));
-        Ok(())
-    }
-
-    fn unregister(&mut self, id: &str, backend: &ToolBackend) -> Result<(), IndexError> {
-        let known = self.known(id)?;
-        let rest: Vec<ToolBackend> = known.backends().iter().filter(|known| *known != backend).cloned().collect();
-        if rest.len() == known.backends().len() {
-            return Err(IndexError::UnknownBackend { id: id.to_owned() });
-        }
-        // An invalid tool of a forged file is removed, whatever its backends.
-        match known.valid_tool().filter(|_| !rest.is_empty()).cloned() {
-            Some(tool) => self.put(ChangeKind::BackendRemoved, Some(backend.clone()), Record::new(tool, rest.into())),
-            None => self.remove(id, Some(backend.clone())),
-        }
-        Ok(())
-    }
-
-    /// Returns the ids of the tools in the base snapshot that match a query.
-    fn ids(&self, query: &Query<'_>) -> Vec<String> {
-        search(&self.base.state, query, usize::MAX).iter().map(|found| found.record.id().into_owned()).collect()
-    }
-
-    /// Adds a change that does not concern a tool.
-    fn refresh(&mut self) {
-        self.list.push(Change { kind: ChangeKind::Refreshed, tool: None, backend: None, version: 0 });
-    }
-
-    fn is_empty(&self) -> bool {
-        self.list.is_empty()
-    }
-
-    /// Returns the next version and the changes for the listeners.
-    fn finish(mut self) -> (State, Vec<Change>) {
-        let removed: Vec<&str> = self.edits.keys().map(String::as_str).collect();
-        let added = self.edits.values().flatten().cloned().collect();
-        let next = self.base.state.with(&removed, added);
-        self.list.iter_mut().for_each(|change| change.version = next.version);
-        (next, self.list)
-    }
-}
-
-/// An error of changing an index.
-///
-/// ```
-/// use toolkit::Tool;
-/// use toolkit::tool::ToolBackend;
-/// use toolkit_search::{Index, IndexError};
-///
-/// let index = Index::from_tools(&[Tool::builder("send").description("Sends an email.").build()?]);
-/// let other = Tool::builder("send").description("Sends a letter.").build()?;
-/// let error = index.register(other.clone(), ToolBackend::mcp("post")?).unwrap_err();
-/// assert!(matches!(&error, IndexError::OtherDefinition { id, .. } if id == "send"));
-///
-/// // `update` replaces the definition, and requires that the tool exists.
-/// index.update(other)?;
-/// let error = index.update(Tool::builder("receive").build()?).unwrap_err();
-/// assert_eq!(error.to_string(), "the index has no tool `receive`");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum IndexError {
-    /// No tool has this id.
-    #[non_exhaustive]
-    UnknownTool {
-        /// The requested id.
-        id: String,
-    },
-    /// The tool exists, but the backend does not run it.
-    #[non_exhaustive]
-    UnknownBackend {
-        /// The id of the tool.
-        id: String,
-    },
-    /// A tool with this id exists, and has another definition.
-    #[non_exhaustive]
-    OtherDefinition {
-        /// The id of both tools.
-        id: String,
-    },
-    /// The backend is invalid.
-    Backend(NameError),
-}
-
-impl IndexError {
-    pub(super) fn unknown_tool(id: &str) -> Self {
-        Self::UnknownTool { id: id.to_owned() }
-    }
-}
-
-impl fmt::Display for IndexError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::UnknownTool { id } => write!(f, "the index has no tool `{}`", shown_id(id)),
-            Self::UnknownBackend { id } => write!(f, "the backend does not run `{}`", shown_id(id)),
-            Self::OtherDefinition { id } => write!(
-                f,
-                "the index has another tool `{}` with a different definition; update it, or put one of them into a \
-                 namespace",
-                shown_id(id)
-            ),
-            Self::Backend(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for IndexError {}

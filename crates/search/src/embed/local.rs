@@ -15,7 +15,11 @@ use serde_json::Value;
 use unicode_normalization::UnicodeNormalization;
 use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory};
 
-use crate::embed::config::{Config, ModelError, Pooling, Tensors, Weights, json, shown};
+use crate::embed::config::Config;
+use crate::embed::model_error::ModelError;
+use crate::embed::model_file::{json, shown};
+use crate::embed::pooling::Pooling;
+use crate::embed::weights::{Tensors, Weights};
 use crate::{Embedder, EmbedderError};
 
 /// A sentence-embedding model of the BERT family, such as all-MiniLM-L6-v2, that runs on the CPU of this process.
