@@ -1,4 +1,4 @@
-//! The tools of one backend, and waiting for what must come.
+//! The tools of one backend.
 
 use std::time::Duration;
 
@@ -6,6 +6,8 @@ use serde_json::Value;
 use toolkit::backend::Backend;
 use toolkit::{Catalog, Dispatcher, ToolError};
 use toolkit_backends::{Backends, Collected};
+
+pub use crate::wait::{in_the_end, until};
 
 /// Collects the tools of this backend only.
 ///
@@ -51,23 +53,4 @@ pub async fn call_restarted(dispatcher: &Dispatcher, tool: &str, arguments: Valu
         }
         called => called,
     }
-}
-
-/// Awaits a future with a timeout.
-///
-/// # Panics
-///
-/// Panics after the timeout.
-pub async fn in_the_end<T>(work: impl Future<Output = T>) -> T {
-    tokio::time::timeout(Duration::from_secs(60), work).await.expect("it hangs")
-}
-
-/// Waits until a condition holds.
-pub async fn until<F: Future<Output = bool>>(mut holds: impl FnMut() -> F) {
-    in_the_end(async {
-        while !holds().await {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-    })
-    .await;
 }

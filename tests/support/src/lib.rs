@@ -34,6 +34,8 @@ pub mod relay;
 #[cfg(feature = "replies")]
 pub mod replies;
 pub mod schemas;
+#[cfg(feature = "wait")]
+pub mod wait;
 
 use std::fs::OpenOptions;
 use std::io::Write;

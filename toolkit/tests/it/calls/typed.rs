@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
+use test_support::wait::until;
 use toolkit::call::{Credentials, ErrorKind};
 use toolkit::{CancelToken, Context, Dispatcher, ToolError, catalog, handle, tool};
 
@@ -54,16 +55,6 @@ fn dispatcher(
     (configure(builder.shared_state(Arc::clone(&seen))).build().unwrap(), seen)
 }
 
-async fn until(holds: impl Fn() -> bool) {
-    for _ in 0..60_000 {
-        if holds() {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(1)).await;
-    }
-    panic!("it never was so");
-}
-
 #[tokio::test]
 async fn a_blocking_tool_leaves_the_thread_of_its_caller() {
     let (dispatcher, _) = dispatcher(|builder| builder);
@@ -76,7 +67,7 @@ async fn a_timeout_cancels_the_context_of_a_blocking_tool() {
     let (dispatcher, seen) = dispatcher(|builder| builder.timeout(Duration::from_millis(20)).concurrency(1));
     let error = handle!(block).call(&dispatcher, ()).await.unwrap_err();
     assert_eq!((error.kind(), error.tool()), (ErrorKind::TimedOut, Some("typed:block")));
-    until(|| seen.ended.load(Ordering::SeqCst) == 1).await;
+    until(async || seen.ended.load(Ordering::SeqCst) == 1).await;
 }
 
 #[tokio::test]
@@ -85,13 +76,13 @@ async fn a_blocking_tool_is_cancelled() {
     let token = CancelToken::new();
     let context = Context::new().with_cancel(token.clone());
     let cancel = async {
-        until(|| seen.running.load(Ordering::SeqCst) == 1).await;
+        until(async || seen.running.load(Ordering::SeqCst) == 1).await;
         token.cancel();
     };
     let typed = handle!(block);
     let (outcome, ()) = tokio::join!(typed.call_with(&context, &dispatcher, ()), cancel);
     assert_eq!(outcome.unwrap_err().kind(), ErrorKind::Cancelled);
-    until(|| seen.ended.load(Ordering::SeqCst) == 1).await;
+    until(async || seen.ended.load(Ordering::SeqCst) == 1).await;
 }
 
 #[tokio::test]
@@ -102,7 +93,7 @@ async fn typed_calls_and_others_take_permits_of_one_limit() {
         let (typed, other) = tokio::join!(typed.call(&dispatcher, ()), dispatcher.call("block", "{}"));
         assert!(typed.is_err() && other.is_err());
     }
-    until(|| seen.running.load(Ordering::SeqCst) == 0).await;
+    until(async || seen.running.load(Ordering::SeqCst) == 0).await;
     assert_eq!(seen.most.load(Ordering::SeqCst), 1);
 }
 

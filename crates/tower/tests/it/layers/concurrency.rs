@@ -2,20 +2,13 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
+use test_support::wait::until;
 use toolkit::call::ErrorKind;
 use toolkit::{CancelToken, Context, Dispatcher};
 use toolkit_tower::ConcurrencyPerTool;
 
 use super::tools::{Seen, dispatcher};
-
-/// Waits until a condition is true.
-pub(crate) async fn until(holds: impl Fn() -> bool) {
-    while !holds() {
-        tokio::time::sleep(Duration::from_millis(1)).await;
-    }
-}
 
 fn limited(limit: ConcurrencyPerTool) -> (Dispatcher, Seen) {
     dispatcher(|builder| builder.layer(limit))
@@ -85,7 +78,7 @@ async fn every_outcome_of_a_call_releases_its_permit() {
     for n in 1..=7 {
         let dispatcher = dispatcher.clone();
         hanging.push(tokio::spawn(async move { dispatcher.call("hangs", "{}").await.map(drop) }));
-        until(|| seen.running() == n).await;
+        until(async || seen.running() == n).await;
     }
     hanging.iter().for_each(tokio::task::JoinHandle::abort);
 }
@@ -95,7 +88,7 @@ async fn one_tool_does_not_wait_for_another() {
     let (dispatcher, seen) = limited(ConcurrencyPerTool::new(1));
     let hanging = dispatcher.clone();
     let hanging = tokio::spawn(async move { hanging.call("hangs", "{}").await.map(drop) });
-    until(|| seen.running() == 1).await;
+    until(async || seen.running() == 1).await;
     dispatcher.call("echo", r#"{"n":1}"#).await.unwrap();
     hanging.abort();
 }
@@ -105,12 +98,12 @@ async fn excess_calls_are_rejected_on_request() {
     let (dispatcher, seen) = limited(ConcurrencyPerTool::new(1).reject_excess());
     let hanging = dispatcher.clone();
     let hanging = tokio::spawn(async move { hanging.call("hangs", "{}").await.map(drop) });
-    until(|| seen.running() == 1).await;
+    until(async || seen.running() == 1).await;
     let error = dispatcher.call("hangs", "{}").await.unwrap_err();
     assert_eq!((error.kind(), error.is_retryable()), (ErrorKind::Overloaded, true));
     assert_eq!(error.to_string(), "layers:hangs: concurrency limit of this tool reached; try again later");
     hanging.abort();
-    until(|| seen.running() == 0).await;
+    until(async || seen.running() == 0).await;
     for _ in 0..3 {
         assert_eq!(dispatcher.call("panics", "{}").await.unwrap_err().kind(), ErrorKind::Panicked);
     }
@@ -137,7 +130,7 @@ async fn cancellation_ends_the_wait_for_a_permit() {
     let (dispatcher, seen) = limited(ConcurrencyPerTool::new(1));
     let hanging = dispatcher.clone();
     let hanging = tokio::spawn(async move { hanging.call("hangs", "{}").await.map(drop) });
-    until(|| seen.running() == 1).await;
+    until(async || seen.running() == 1).await;
     let token = CancelToken::new();
     let context = Context::new().with_cancel(token.clone());
     let cancel = async { token.cancel() };
@@ -154,14 +147,14 @@ async fn an_abandoned_blocking_tool_keeps_its_permit() {
     let (dispatcher, seen) = dispatcher(|builder| builder.layer(outer).layer(inner));
     let first = dispatcher.clone();
     let first = tokio::spawn(async move { first.call("stays", "{}").await.map(drop) });
-    until(|| seen.running() == 1).await;
+    until(async || seen.running() == 1).await;
     first.abort();
     let _ = first.await;
     for _ in 0..3 {
         assert_eq!(dispatcher.call("stays", "{}").await.unwrap_err().kind(), ErrorKind::Overloaded);
     }
     seen.let_go();
-    until(|| seen.running() == 0).await;
+    until(async || seen.running() == 0).await;
     // The permit is released with the last reference to the context in the thread.
     while let Err(error) = dispatcher.call("stays", "{}").await {
         assert_eq!(error.kind(), ErrorKind::Overloaded);
@@ -174,7 +167,7 @@ async fn clones_of_a_layer_share_their_permits() {
     let limit = ConcurrencyPerTool::new(1).reject_excess();
     let ((one, seen), (other, _)) = (limited(limit.clone()), limited(limit));
     let hanging = tokio::spawn(async move { one.call("hangs", "{}").await.map(drop) });
-    until(|| seen.running() == 1).await;
+    until(async || seen.running() == 1).await;
     assert_eq!(other.call("hangs", "{}").await.unwrap_err().kind(), ErrorKind::Overloaded);
     hanging.abort();
 }

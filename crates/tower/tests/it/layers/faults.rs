@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use test_support::wait::until;
 use toolkit::call::ErrorKind;
 use toolkit::dispatch::DispatcherBuilder;
 use toolkit::stream::Event;
@@ -9,7 +10,6 @@ use toolkit::{CancelToken, Context};
 use toolkit_tower::{Approval, ConcurrencyPerTool, Decision, FromTower, Rate, RateLimit, Retry, Traced};
 use tower::timeout::TimeoutLayer;
 
-use super::concurrency::until;
 use super::tools::dispatcher;
 
 /// Adds all layers in the recommended order.
@@ -40,7 +40,7 @@ async fn every_call_ends_with_the_expected_error() {
         assert_eq!(error.tool(), Some(&*format!("layers:{tool}")));
         seen.let_go();
         // A blocking tool may start after its call was dropped.
-        until(|| seen.begun() >= n_runs && seen.running() == 0).await;
+        until(async || seen.begun() >= n_runs && seen.running() == 0).await;
         assert_eq!(seen.begun(), n_runs, "{tool}");
     }
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use test_support::wait::until;
 use toolkit::ToolError;
 use toolkit::call::ErrorKind;
 use toolkit::dispatch::Call;
@@ -11,7 +12,6 @@ use tower::limit::ConcurrencyLimitLayer;
 use tower::timeout::TimeoutLayer;
 use tower::util::MapErrLayer;
 
-use super::concurrency::until;
 use super::tools::dispatcher;
 
 #[tokio::test(start_paused = true)]
@@ -42,7 +42,7 @@ async fn a_shed_call_is_overloaded() {
     let (dispatcher, seen) = dispatcher(|builder| builder.layer(FromTower::new(bounds)));
     let hanging = dispatcher.clone();
     let hanging = tokio::spawn(async move { hanging.call("hangs", "{}").await.map(drop) });
-    until(|| seen.running() == 1).await;
+    until(async || seen.running() == 1).await;
     let error = dispatcher.call("echo", r#"{"n":1}"#).await.unwrap_err();
     assert_eq!((error.kind(), error.is_retryable()), (ErrorKind::Overloaded, true));
     hanging.abort();
