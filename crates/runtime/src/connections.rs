@@ -103,7 +103,7 @@ impl fmt::Display for ServerUrl {
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
 /// // No server listens on this port.
 /// let url = ServerUrl::parse("http://127.0.0.1:1")?;
-/// let connections = Connections::new(url.is_https());
+/// let connections = Connections::to(&url);
 /// let request = Request::get(url.at("/health")).body(Full::new(Bytes::new())).unwrap();
 /// assert!(matches!(connections.request(request).await, Err(RequestError::Unreachable(_))));
 /// # Ok::<(), &str>(())
@@ -115,7 +115,7 @@ pub struct Connections {
     connect_timeout: Duration,
     is_encrypted: bool,
     /// The client with its connection pool, or the error of creating it.
-    client: Arc<OnceLock<Result<Pool, String>>>,
+    client: Arc<OnceLock<Result<Pool, rustls::Error>>>,
 }
 
 type Pool = Client<HttpsConnector<HttpConnector>, Full<Bytes>>;
@@ -124,7 +124,7 @@ type Pool = Client<HttpsConnector<HttpConnector>, Full<Bytes>>;
 #[derive(Debug)]
 pub enum RequestError {
     /// TLS is not available on this machine. No request was sent.
-    NoTls(String),
+    NoTls(rustls::Error),
     /// The certificate was rejected for this reason. No request was sent.
     Untrusted(&'static str, Error),
     /// There is no connection. No request was sent.
@@ -136,11 +136,17 @@ pub enum RequestError {
 impl Connections {
     /// Creates the connections to a server. They trust the certificate authorities of the platform.
     #[must_use]
-    pub fn new(is_encrypted: bool) -> Self {
+    pub fn to(url: &ServerUrl) -> Self {
+        Self { is_encrypted: url.is_https(), ..Self::to_any() }
+    }
+
+    /// Creates connections to any servers, also with encryption.
+    #[must_use]
+    pub fn to_any() -> Self {
         Self {
             authorities: Authorities::platform(),
             connect_timeout: CONNECT_TIMEOUT,
-            is_encrypted,
+            is_encrypted: true,
             client: Arc::default(),
         }
     }
@@ -169,7 +175,7 @@ impl Connections {
     pub async fn request(&self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, RequestError> {
         let client = self.client.get_or_init(|| {
             let tls = if self.is_encrypted { self.authorities.tls() } else { Authorities::no_tls() };
-            tls.map(|tls| pool(tls, self.connect_timeout)).map_err(|error| error.to_string())
+            tls.map(|tls| pool(tls, self.connect_timeout))
         });
         let client = client.as_ref().map_err(|error| RequestError::NoTls(error.clone()))?;
         client.request(request).await.map_err(|error| match certificate_failure(&error) {
@@ -195,7 +201,7 @@ fn pool(tls: ClientConfig, connect_timeout: Duration) -> Pool {
 impl fmt::Display for RequestError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoTls(reason) => write!(f, "TLS is not available: {reason}"),
+            Self::NoTls(error) => write!(f, "TLS is not available: {error}"),
             Self::Untrusted(reason, _) => write!(f, "the server is not trusted: {reason}"),
             Self::Unreachable(_) => f.write_str("the server cannot be reached"),
             Self::Lost(_) => f.write_str("the server disconnected before it responded"),
@@ -206,7 +212,8 @@ impl fmt::Display for RequestError {
 impl std::error::Error for RequestError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::NoTls(_) => None,
+            // Its text contains that of this error.
+            Self::NoTls(error) => error.source(),
             Self::Untrusted(_, error) | Self::Unreachable(error) | Self::Lost(error) => Some(error),
         }
     }

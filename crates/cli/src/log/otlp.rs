@@ -109,7 +109,7 @@ impl ExportClient {
         let runtime = runtime
             .inspect_err(|error| stderr::say(WARNING, &format!("spans and metrics are not exported: {error}")))
             .ok()?;
-        Some(Self { runtime, connections: Connections::new(true) })
+        Some(Self { runtime, connections: Connections::to_any() })
     }
 
     async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {

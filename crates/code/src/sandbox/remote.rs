@@ -157,7 +157,7 @@ impl SessionClient {
         let mut authorization =
             authorization.map_err(|_| invalid_url("the token has characters that a header cannot have"))?;
         authorization.set_sensitive(true);
-        Ok(Self { connections: Connections::new(url.is_https()), url, authorization })
+        Ok(Self { connections: Connections::to(&url), url, authorization })
     }
 
     fn trusting(self, pem: &str) -> Result<Self, SandboxError> {

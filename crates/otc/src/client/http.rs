@@ -55,7 +55,7 @@ impl Endpoint {
         })?;
         Ok(Self {
             name: name.to_owned(),
-            connections: Connections::new(url.is_https()),
+            connections: Connections::to(&url),
             url,
             auth: Auth::none(),
             timeout: TIMEOUT,
