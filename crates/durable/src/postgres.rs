@@ -3,11 +3,13 @@
 //! | module | part |
 //! |---|---|
 //! | `lease` | shows that the worker lives, and recovers the runs of dead ones |
+//! | `names` | the names in the tables of the engine |
 //! | `ownership` | keeps the worker of a started run |
 //! | `runs` | the runs, for clients |
 //! | `session` | the connection and the locks |
 
 mod lease;
+mod names;
 mod ownership;
 mod runs;
 mod session;
@@ -21,8 +23,9 @@ use toolkit::call::{BoxFuture, ErrorKind};
 use toolkit_backends::chain::ChainOutcome;
 
 use self::lease::Lease;
+use self::names::{QUEUE, WORKFLOW};
 use crate::error::{DurableError, RunId};
-use crate::record::{Attempt, AttemptPlace, Decision, EntryKind, MAX_ATTEMPTS, QUEUE, RunInput, WORKFLOW};
+use crate::record::{Attempt, AttemptPlace, Decision, EntryKind, MAX_ATTEMPTS, RunInput};
 use crate::store::{self, POLL, RunEnd, StepEntries};
 
 pub(crate) use self::runs::Runs;

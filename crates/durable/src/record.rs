@@ -225,12 +225,6 @@ fn without_nulls(mut content: Value) -> Value {
     content
 }
 
-/// The name of the workflow that runs a chain.
-pub(crate) const WORKFLOW: &str = "toolkit.chain";
-
-/// The name of the queue of runs.
-pub(crate) const QUEUE: &str = "toolkit.runs";
-
 /// The number of attempts to run a step, each but the first after a decision.
 pub(crate) const MAX_ATTEMPTS: usize = 8;
 
@@ -266,19 +260,6 @@ impl AttemptPlace {
         let (attempts, entry) = (number / ENTRIES, number % ENTRIES);
         let entry = [EntryKind::Guard, EntryKind::Result, EntryKind::Decision].into_iter().nth(entry)?;
         Some((Self { step: attempts / MAX_ATTEMPTS, attempt: attempts % MAX_ATTEMPTS }, entry))
-    }
-
-    pub(crate) fn guard_name(self) -> String {
-        format!("step {} attempt {}", self.step, self.attempt + 1)
-    }
-
-    pub(crate) fn result_name(self) -> String {
-        format!("step {} result {}", self.step, self.attempt + 1)
-    }
-
-    /// Returns the topic of the decision after this attempt.
-    pub(crate) fn topic(self) -> String {
-        format!("step {} decision {}", self.step, self.attempt + 1)
     }
 }
 

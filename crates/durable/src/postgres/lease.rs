@@ -18,8 +18,9 @@ use sqlx::postgres::{PgPool, Postgres};
 use toolkit::call::BoxFuture;
 
 use crate::error::DurableError;
+use crate::postgres::names::WORKFLOW;
 use crate::postgres::session::{self, Address};
-use crate::record::{AttemptPlace, EntryKind, WORKFLOW};
+use crate::record::{AttemptPlace, EntryKind};
 use crate::store::{self, LOOK_TIMEOUT, QueueStatus, StoreAnswer};
 
 /// The interval at which the session is checked, and dead workers are looked for.

@@ -12,8 +12,9 @@ use toolkit::ToolError;
 use toolkit_backends::chain::ChainOutcome;
 
 use crate::error::{DurableError, RunId};
+use crate::postgres::names::{QUEUE, WORKFLOW};
 use crate::postgres::session::{self, Address};
-use crate::record::{AttemptPlace, Decision, QUEUE, RunInput, WORKFLOW};
+use crate::record::{AttemptPlace, Decision, RunInput};
 use crate::store::{self, Phase, RunRecord, RunsPage, StoreAnswer};
 
 /// The runs in a database.
