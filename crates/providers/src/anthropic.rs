@@ -8,7 +8,7 @@ use super::dialect::{Dialect, check_record};
 use super::export::Export;
 use super::loss::{Effect, Loss, Side, ToolExport, provider_description, unsupported_fields};
 use super::lower::{StrictResult, is_requested, lower_strict, replace_names};
-use super::reader::{Fields, read_function};
+use super::reader::{FunctionFields, read_function};
 use super::request::{Member, RequestLimits, apply_limits};
 use crate::reply::Api;
 use toolkit::catalog::{Catalog, Diagnostics, Naming};
@@ -233,6 +233,6 @@ fn described(tool: &Tool, name: &str, strict: bool, options: Options) -> ToolExp
 pub fn read(json: &Value) -> Result<Tool, ParseToolError> {
     read_function(
         json,
-        &Fields { input: "input_schema", output: None, examples: Some("input_examples"), open_api: false },
+        &FunctionFields { input: "input_schema", output: None, examples: Some("input_examples"), open_api: false },
     )
 }

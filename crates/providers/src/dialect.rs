@@ -4,7 +4,7 @@
 mod limits;
 mod rule;
 
-pub use self::limits::Limits;
+pub use self::limits::SchemaLimits;
 pub use self::rule::Rule;
 pub(crate) use self::rule::{check_record, check_schema, is_plain_name, may_be};
 
@@ -36,7 +36,7 @@ pub struct Dialect {
     /// The supported values of `format`, for strings; `None` for all.
     pub formats: Option<&'static [&'static str]>,
     /// The limits on the size of a schema.
-    pub limits: Limits,
+    pub limits: SchemaLimits,
 }
 
 const OPENAI_GUIDE: &str = "https://platform.openai.com/docs/guides/structured-outputs#supported-schemas";
@@ -49,7 +49,7 @@ const STRICT_FORMATS: &[&str] = &["date-time", "time", "date", "duration", "emai
 
 /// All keywords without rules.
 const ALL: Dialect =
-    Dialect { name: "", base_rules: &[], strict_rules: &[], keywords: None, formats: None, limits: Limits::NONE };
+    Dialect { name: "", base_rules: &[], strict_rules: &[], keywords: None, formats: None, limits: SchemaLimits::NONE };
 
 impl Dialect {
     /// The schemas of OpenAI without `strict`: hints for the model.
@@ -96,7 +96,7 @@ impl Dialect {
             "maxItems",
         ]),
         formats: Some(STRICT_FORMATS),
-        limits: Limits {
+        limits: SchemaLimits {
             properties: 5000,
             levels: 10,
             enum_values: 1000,

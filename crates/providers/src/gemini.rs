@@ -11,7 +11,7 @@ use super::dialect::{Dialect, check_record};
 use super::export::Export;
 use super::loss::{Side, ToolExport, provider_description, unsupported_fields};
 use super::lower::lower_unsorted;
-use super::reader::{Fields, read_function};
+use super::reader::{FunctionFields, read_function};
 use super::request::RequestLimits;
 use crate::reply::Api;
 use toolkit::catalog::{Catalog, Diagnostics, Naming};
@@ -209,11 +209,16 @@ pub fn read(json: &Value) -> Result<Tool, ParseToolError> {
     };
     let is_open_api = ["parameters", "response"].iter().any(|field| declaration.get(field).is_some());
     let form = if declaration["type"] == "function" {
-        Fields { input: "parameters", output: None, examples: None, open_api: false }
+        FunctionFields { input: "parameters", output: None, examples: None, open_api: false }
     } else if is_open_api {
-        Fields { input: "parameters", output: Some("response"), examples: None, open_api: true }
+        FunctionFields { input: "parameters", output: Some("response"), examples: None, open_api: true }
     } else {
-        Fields { input: "parametersJsonSchema", output: Some("responseJsonSchema"), examples: None, open_api: false }
+        FunctionFields {
+            input: "parametersJsonSchema",
+            output: Some("responseJsonSchema"),
+            examples: None,
+            open_api: false,
+        }
     };
     read_function(declaration, &form)
 }

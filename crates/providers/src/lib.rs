@@ -54,7 +54,7 @@ pub mod reply;
 mod request;
 pub mod typescript;
 
-pub use self::dialect::{Dialect, Limits, Rule};
+pub use self::dialect::{Dialect, Rule, SchemaLimits};
 pub use self::export::Export;
 pub use self::loss::{Effect, Loss, Side, ToolExport, unsupported_fields};
 pub use self::lower::{Lowered, lower, restore};

@@ -7,7 +7,7 @@ use toolkit_schema::walk;
 use toolkit_schema::{is_too_deep, quoted};
 
 /// The field names of a provider's function format.
-pub(super) struct Fields {
+pub(super) struct FunctionFields {
     pub(super) input: &'static str,
     pub(super) output: Option<&'static str>,
     pub(super) examples: Option<&'static str>,
@@ -16,7 +16,7 @@ pub(super) struct Fields {
 }
 
 /// Reads a function. Unknown fields are kept, as for every tool that is read.
-pub(super) fn read_function(function: &Value, fields: &Fields) -> Result<Tool, ParseToolError> {
+pub(super) fn read_function(function: &Value, fields: &FunctionFields) -> Result<Tool, ParseToolError> {
     let mut function = match function {
         Value::Object(function) => function.clone(),
         _ => return Err(ParseToolError::Json("a function is an object".to_owned())),

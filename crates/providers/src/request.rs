@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::dialect::{Dialect, Limits};
+use super::dialect::{Dialect, SchemaLimits};
 use super::loss::{Effect, Loss, Side, ToolExport, with_wire_name};
 use super::lower::lower_unsorted;
 use toolkit::catalog::WireNames;
@@ -57,7 +57,7 @@ impl RequestLimits {
     };
 
     /// The limits of OpenAI: 128 tools (reference of `tools`; the error is `array_above_max_length`) and names of 64
-    /// characters (`FunctionDefinition`). The limits of strict mode apply to single schemas: [`Limits`].
+    /// characters (`FunctionDefinition`). The limits of strict mode apply to single schemas: [`SchemaLimits`].
     pub const OPENAI: Self = Self { name: "OpenAI", tools: Some(128), name_characters: Some(64), ..Self::NONE };
 
     /// The limits of Azure and of models of OpenAI before GPT-5: those of OpenAI, and descriptions of 1,024 characters (the
@@ -299,10 +299,10 @@ pub(super) fn description_usage(members: &[Member<'_>]) -> impl Iterator<Item = 
 pub(super) fn schema_usage(dialect: &Dialect, members: &[Member<'_>]) -> Vec<Usage> {
     let sizes = members.iter().map(|member| {
         let lowered = lower_unsorted(member.tool.input().as_value(), dialect, Side::Input);
-        let size = lowered.schema.as_object().map_or(Limits::ZERO, Limits::taken_by);
+        let size = lowered.schema.as_object().map_or(SchemaLimits::ZERO, SchemaLimits::taken_by);
         (member.tool, size.named())
     });
-    let sizes: Vec<(&Tool, [(&'static str, usize); Limits::N])> = sizes.collect();
+    let sizes: Vec<(&Tool, [(&'static str, usize); SchemaLimits::N])> = sizes.collect();
     let limits = dialect.limits.named().into_iter().enumerate();
     limits
         .map(|(nth, (what, limit))| {

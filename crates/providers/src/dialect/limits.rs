@@ -11,11 +11,11 @@ const LONG_ENUM: usize = 250;
 ///
 /// ```
 /// use serde_json::json;
-/// use toolkit_providers::{Dialect, Limits, Side, lower};
+/// use toolkit_providers::{Dialect, SchemaLimits, Side, lower};
 ///
 /// // An endpoint that accepts few properties.
 /// let mut dialect = Dialect::OPENAI_STRICT;
-/// dialect.limits = Limits::NONE;
+/// dialect.limits = SchemaLimits::NONE;
 /// dialect.limits.properties = 1;
 ///
 /// let boolean = json!({ "type": "boolean" });
@@ -30,7 +30,7 @@ const LONG_ENUM: usize = 250;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Limits {
+pub struct SchemaLimits {
     /// The number of properties of all objects.
     pub properties: usize,
     /// The number of nested objects and lists.
@@ -43,7 +43,7 @@ pub struct Limits {
     pub long_enum_characters: usize,
 }
 
-impl Limits {
+impl SchemaLimits {
     /// No limits.
     pub const NONE: Self = Self {
         properties: usize::MAX,
@@ -89,7 +89,7 @@ impl Limits {
     }
 }
 
-fn measure(keywords: &Map<String, Value>, level: usize, size: &mut Limits) {
+fn measure(keywords: &Map<String, Value>, level: usize, size: &mut SchemaLimits) {
     let nests = keywords.contains_key("properties") || keywords.contains_key("items");
     let level = level + usize::from(nests);
     size.levels = size.levels.max(level);

@@ -6,7 +6,7 @@ use super::options::{Interface, Options};
 use crate::dialect::{Dialect, check_record};
 use crate::loss::{Effect, Loss, Side, ToolExport, provider_description, unsupported_fields};
 use crate::lower::{StrictResult, is_requested, lower_strict};
-use crate::reader::{Fields, read_function};
+use crate::reader::{FunctionFields, read_function};
 use crate::request::{Member, Usage, schema_usage};
 use toolkit::tool::{ParseToolError, Tool};
 
@@ -107,7 +107,7 @@ fn as_object(schema: &Value) -> Value {
 ///
 /// Returns an error if `json` is not a function, or if a field has the wrong type.
 pub fn read(json: &Value) -> Result<Tool, ParseToolError> {
-    let fields = Fields { input: "parameters", output: Some("output_schema"), examples: None, open_api: false };
+    let fields = FunctionFields { input: "parameters", output: Some("output_schema"), examples: None, open_api: false };
     let function = json.get("function").unwrap_or(json);
     if json["type"] == "custom" {
         return Err(ParseToolError::Json("a custom tool takes text; only functions can be read".to_owned()));
