@@ -8,7 +8,6 @@ from openai.types.chat import (
     ChatCompletion,
     ChatCompletionAssistantMessageParam,
     ChatCompletionChunk,
-    ChatCompletionFunctionMessageParam,
     ChatCompletionToolMessageParam,
     ChatCompletionUserMessageParam,
 )
@@ -100,8 +99,6 @@ def read(reply):
             calls.append((each.id, each.custom.name, each.custom.input))
         else:
             calls.append((each.id, each.function.name, arguments(each.function.arguments)))
-    if not calls and message.function_call and message.function_call.name:
-        calls = [(None, message.function_call.name, arguments(message.function_call.arguments))]
     return calls, message.content or ""
 
 
@@ -129,8 +126,6 @@ def check_messages(messages):
         if each["type"] == "function":
             check_object_text(each["function"]["arguments"])
     ids, answered = [call["id"] for call in reply.get("tool_calls", [])], []
-    if not ids and reply.get("function_call"):
-        return check_function(reply, messages[1:])
     is_after = False
     for message in messages[1:]:
         if message["role"] == "tool" and not is_after:
@@ -143,13 +138,6 @@ def check_messages(messages):
             check(message, ChatCompletionUserMessageParam)
     if answered != ids:
         raise Mismatch("An assistant message with 'tool_calls' must be followed by tool messages")
-
-
-def check_function(reply, results):
-    """A call in the form that `tool_calls` replaced."""
-    if len(results) != 1 or results[0].get("name") != reply["function_call"]["name"]:
-        raise Mismatch("not the result of the function")
-    check(results[0], ChatCompletionFunctionMessageParam)
 
 
 def breaks(messages):
