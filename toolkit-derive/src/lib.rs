@@ -29,10 +29,10 @@ mod name;
 mod parameter;
 mod requirements;
 mod scan;
-#[cfg(test)]
-mod snapshots;
 #[allow(dead_code, reason = "shared with `toolkit`, which uses more of it")]
 mod tags;
+#[cfg(test)]
+mod tests;
 mod tool;
 mod value;
 

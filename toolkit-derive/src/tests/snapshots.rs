@@ -25,7 +25,7 @@ fn parameters() {
             a + b
         }
     };
-    check(tool(arguments, function), expect_file!["../snapshots/parameters.rs"]);
+    check(tool(arguments, function), expect_file!["../../snapshots/parameters.rs"]);
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn sole_argument() {
             todo(query)
         }
     };
-    check(tool(quote!(), function), expect_file!["../snapshots/sole_argument.rs"]);
+    check(tool(quote!(), function), expect_file!["../../snapshots/sole_argument.rs"]);
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn injected_state_of_an_async_function() {
             db.forecast(city, ctx).await
         }
     };
-    check(tool(quote!(timeout = "30s", crate = ::tk), function), expect_file!["../snapshots/injected_state.rs"]);
+    check(tool(quote!(timeout = "30s", crate = ::tk), function), expect_file!["../../snapshots/injected_state.rs"]);
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn methods() {
             fn other(&self) {}
         }
     };
-    check(toolset(quote!(namespace = "notes"), block), expect_file!["../snapshots/methods.rs"]);
+    check(toolset(quote!(namespace = "notes"), block), expect_file!["../../snapshots/methods.rs"]);
 }
 
 #[test]
@@ -73,5 +73,5 @@ fn mistakes() {
             a
         }
     };
-    check(tool(quote!(namspace = "math"), function), expect_file!["../snapshots/mistakes.rs"]);
+    check(tool(quote!(namspace = "math"), function), expect_file!["../../snapshots/mistakes.rs"]);
 }
