@@ -23,7 +23,7 @@ static __ENTRY: Entry = Entry {
         __metadata.deprecated = Option::Some(text("use `orders`"));
         __metadata.meta = Option::Some(
             literal(
-                "{\"ui\":{\"resourceUri\":\"ui://sales/chart.html\"},\"a\":[\"b\\\"c\\u000a\",-1,true,null]}",
+                "{\"ui\":{\"resourceUri\":\"ui://sales/chart.html\"},\"a\":[\"b\\\"c d\\u000a\",-1,true,null]}",
             ),
         );
         __metadata.tags = texts(&["order-items", "b"]);

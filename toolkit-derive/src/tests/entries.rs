@@ -1,11 +1,13 @@
 //! Snapshots of single items in the expansion of a tool. `UPDATE_EXPECT=1 cargo test -p toolkit-derive` updates them.
 
 use expect_test::{ExpectFile, expect_file};
-use proc_macro2::TokenStream;
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::{Expr, File, Item, Stmt};
 
-use crate::tool::{prompt, tool, toolset};
+use crate::catalog::{catalog, handle};
+use crate::tags::normalize_tags;
+use crate::tool::{prompt, show_error, tool, toolset};
 
 /// Returns the items of these names inside the constants of an expansion.
 fn items(expansion: TokenStream, names: &[&str]) -> Vec<Item> {
@@ -57,7 +59,7 @@ fn the_entry_has_the_arguments_of_the_attribute() {
         category = "orders", tags = ["Order Items", "b"], read_only = false, destructive, idempotent = true,
         open_world = false, aliases = ["shop:orders", "orders"], deprecated = "use `orders`",
         icons = ["https://example.com/a.png", icon(src = "b", mime_type = "image/png", sizes = ["48x48"], theme = "dark")],
-        meta = {"a": ["b\"c\n", -1, true, null]}, ui = "ui://sales/chart.html", examples = [{"a": 1}, EXAMPLE],
+        meta = {"a": ["b\"c d\n", -1, true, null]}, ui = "ui://sales/chart.html", examples = [{"a": 1}, EXAMPLE],
         requires(oauth2(id = "google", scopes = ["calendar"]), secret = "KEY", scopes = ["files"], user_id),
         timeout = "2m", task = "required", blocking, show_errors, enforce_formats
     };
@@ -150,6 +152,57 @@ fn a_named_sole_argument_is_a_field() {
 }
 
 #[test]
+fn a_sole_argument_with_an_attribute_is_not_the_argument_struct() {
+    let is_asserted = |parameters: &str| {
+        let function = format!("fn f({parameters}) {{}}").parse().expect("a function is tokens");
+        tool(quote!(description = "F."), function).to_string().contains("NamedArgument")
+    };
+    for parameters in ["#[serde(default)] a: A", "#[schemars(title = \"a\")] a: A", "/** A. */ #[serde(default)] a: A"]
+    {
+        assert!(is_asserted(parameters), "{parameters}");
+    }
+    for parameters in [
+        "a: A",
+        "/** A. */ a: A",
+        "#[arg] a: A",
+        "#[arg] #[serde(default)] a: A",
+        "#[serde(flatten)] a: A",
+        "#[serde(with = \"w\")] a: A",
+        "#[serde(default)] a: A, b: B",
+    ] {
+        assert!(!is_asserted(parameters), "{parameters}");
+    }
+}
+
+#[test]
+fn a_field_with_a_conversion_has_the_type_of_the_argument() {
+    let field = |attribute: &str| {
+        let function = format!("fn f(#[{attribute}] a: A, b: B) {{}}").parse().expect("a function is tokens");
+        let items = items(tool(quote!(description = "F."), function), &["__Arguments"]);
+        quote!(#(#items)*).to_string().contains("a : A")
+    };
+    for attribute in [
+        "serde(with = \"w\")",
+        "serde(deserialize_with = \"w\")",
+        "schemars(schema_with = \"w\")",
+        "serde(default, skip)",
+        "serde(skip_deserializing)",
+    ] {
+        assert!(field(attribute), "{attribute}");
+    }
+    for attribute in ["serde(default)", "serde(skip_serializing)", "serde(rename = \"with\")", "arg"] {
+        assert!(!field(attribute), "{attribute}");
+    }
+}
+
+#[test]
+fn a_named_sole_argument_is_not_a_tuple() {
+    let function = quote! { fn f(#[arg] a: A, state: &B) {} };
+    let names = ["__Arguments", "Function", "SyncFunction"];
+    check(tool(quote!(description = "F."), function), &names, expect_file!["../../snapshots/named.rs"]);
+}
+
+#[test]
 fn a_flattened_sole_argument_is_the_whole_input() {
     let function = quote! {
         fn f(
@@ -193,6 +246,107 @@ fn a_generic_toolset_has_the_tools_of_each_type() {
         &names,
         expect_file!["../../snapshots/generic.rs"],
     );
+}
+
+#[test]
+fn associated_types_are_qualified_by_the_only_bound() {
+    let block = quote! {
+        #[concrete(Pair<u8, Vec<u8>, C>)]
+        impl<S: 'static, T: A + B, U> Pair<S, T, U>
+        where
+            S: Store + Sync,
+            T: Send,
+            Vec<U>: Other,
+        {
+            #[tool(description = "F.")]
+            fn f(
+                &self,
+                a: S::Item,
+                b: T::Item,
+                c: <T as A>::Item,
+                d: U::Item,
+                e: a::S,
+                #[schemars(extend("x" = [S::LAST, "S::x", "a::S::x"]), with = "S::x")] f: [S; 3],
+            ) -> Result<S, T::Error> {
+            }
+        }
+    };
+    check(toolset(quote!(), block), &["__Arguments", "Function"], expect_file!["../../snapshots/bounds.rs"]);
+}
+
+#[test]
+fn lists_of_tools_name_hidden_items() {
+    for (expansion, expect) in [
+        (catalog(quote!(a, b::c, crate::Notes<Memory>::d)), expect_file!["../../snapshots/catalog.rs"]),
+        (handle(quote!(crate = ::tk, a::b)), expect_file!["../../snapshots/handle.rs"]),
+    ] {
+        expect.assert_eq(&prettyplease::unparse(&syn::parse_quote!(fn f() { #expansion; })));
+    }
+}
+
+#[test]
+fn the_derive_registers_the_type() {
+    let expansion = show_error(quote! {
+        #[show_error(crate = ::tk)]
+        struct Full;
+    });
+    expect_file!["../../snapshots/show_error.rs"].assert_eq(&prettyplease::unparse(&syn::parse_quote!(#expansion)));
+}
+
+#[test]
+fn an_item_with_errors_keeps_what_is_not_of_this_crate() {
+    let function = quote! {
+        /// Tests.
+        #[other]
+        fn f(
+            /// A.
+            #[arg]
+            #[serde(default)]
+            #[schemars(title = "a")]
+            #[other]
+            a: A,
+        ) {
+            fn g(#[arg] a: A) {}
+        }
+    };
+    let block = quote! {
+        #[other]
+        impl A {
+            /// Tests.
+            #[tool]
+            #[other]
+            fn f(#[other] #[arg] &self, #[arg] a: A) {}
+            #[prompt]
+            fn g() {}
+        }
+    };
+    let unit = quote! {
+        #[other]
+        struct A;
+    };
+    let expansions = [tool(quote!(colour), function), toolset(quote!(colour), block), toolset(quote!(), unit)];
+    let text = prettyplease::unparse(&syn::parse_quote!(#(#expansions)*));
+    expect_file!["../../snapshots/without_tool.rs"].assert_eq(&text);
+}
+
+#[test]
+fn fragments_of_macro_rules_are_read_without_their_groups() {
+    let group = |tokens: TokenStream| TokenTree::from(Group::new(Delimiter::None, tokens));
+    let (text, list, item) = (group(quote!("F.")), group(quote!(["a", "b"])), group(quote!("c")));
+    let (string, number) = (group(quote!(&str)), group(quote!((u8))));
+    let arguments = quote!(description = #text, tags = #list, aliases = [#item], title = #text, timeout = "3s");
+    let function = quote! { fn f(#[schemars(length(min = 1))] a: #string, #[schemars(range(min = 1))] b: #number) {} };
+    check(tool(arguments, function), &["__Arguments", "__ENTRY"], expect_file!["../../snapshots/fragments.rs"]);
+}
+
+#[test]
+fn tags_are_normalized_and_limited() {
+    assert_eq!(
+        normalize_tags(["  Machine Learning ", "AI", "machine-learning", "!!", "c_1.0"]),
+        ["machine-learning", "ai", "c_1.0"]
+    );
+    let many: Vec<String> = (0..30).map(|n| format!("t{n}")).collect();
+    assert_eq!(normalize_tags(&many), many[..20]);
 }
 
 #[test]
@@ -279,6 +433,8 @@ fn a_description_is_what_rustdoc_shows() {
         (&[" Adds."][..], "Adds."),
         (&[" Adds.", "", "  two", "no space "], "Adds.\n\n two\nno space"),
         (&["", " Adds.", ""], "Adds."),
+        (&[" * a list"], "* a list"),
+        (&[" ```", " a(\"##\")", " ```"], "```\na(\"##\")\n```"),
         (
             &[" ```", " # hidden", " #", " ## shown", " #[shown]", " ```", " # shown"],
             "```\n# shown\n#[shown]\n```\n# shown",

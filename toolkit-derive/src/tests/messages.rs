@@ -53,6 +53,18 @@ fn an_argument_has_a_message_with_its_remedy() {
         ("task = 1", "write `task`, or `task = \"required\"` if only clients that support tasks can call the tool"),
         ("task(1)", "write `task`, or `task = \"required\"` if only clients that support tasks can call the tool"),
         ("tags", "`tags` must be a list of string literals, as in `tags = [\"forecast\"]`"),
+        ("tags = [{ \"a\" }]", "the items of `tags` must be string literals, as in `\"forecast\"`"),
+        ("examples = [(\"{}\")]", "the items of `examples` must be string literals, as in `\"{}\"`"),
+        ("examples = EXAMPLES", "`examples` must be a list of string literals, as in `examples = [\"{}\"]`"),
+        ("category = other!(\"a\")", "`category` must be a string literal, as in `category = \"weather\"`"),
+        ("title = env!(\"NOT_SET_ANYWHERE\")", "the environment variable `NOT_SET_ANYWHERE` is not set"),
+        ("crate = <A>::b", "`crate` must be a path, as in `crate = ::my_toolkit`"),
+        ("namespace = \"\"", "`namespace` must not be empty"),
+        (
+            "namespace = \"a b!b#$%&/()\"",
+            "`namespace` must not contain ` ` or `!` or `#` or `$` or `%` or `&` or `/` or `(`; use letters, digits, `_`, \
+             `-` and `.`",
+        ),
         ("tags = [1]", "the items of `tags` must be string literals, as in `\"forecast\"`"),
         ("tags = [\"a b\", \"A  B\"]", "duplicate tag `a-b`"),
         ("aliases = [\"a:\"]", "an alias must not be empty"),
@@ -125,10 +137,17 @@ fn an_argument_has_a_message_with_its_remedy() {
 #[test]
 fn a_misspelled_word_is_suggested_if_a_third_of_it_is_right_plus_one_letter() {
     let suggested = |word: &str| of_arguments(word)[0].contains("did you mean");
-    for (near, far) in [("nbme", "nbxz"), ("names", "namesxy"), ("titlexx", "titlexxx"), ("anlemspace", "xxxxxspace")] {
+    for (near, far) in [("nbxe", "nbxz"), ("names", "namesxy"), ("titlexx", "titlexxx"), ("anlemspace", "xxxxxspace")] {
         assert!(suggested(near), "{near}");
         assert!(!suggested(far), "{far}");
     }
+}
+
+#[test]
+fn a_name_has_at_most_128_characters() {
+    let named = |n: usize| of_arguments(&format!("name = \"{}\"", "n".repeat(n)));
+    assert_eq!(named(128), [""; 0]);
+    assert_eq!(named(129), ["`name` must have at most 128 characters, got 129"]);
 }
 
 #[test]
@@ -348,8 +367,8 @@ fn an_example_is_json() {
     assert_eq!(nested(128), ["the example is nested too deeply"]);
     let siblings = format!("{{\"a\": [{}]}}", ["[]"; 200].join(","));
     assert_eq!(of_example(&siblings, "#[arg] a: A"), [""; 0]);
-    let duplicate = r#"{"a": {"b": 1, "b": 2}, "\u0062\"\\\/\b\f\n\r\t": 1}"#;
-    let message = "the example has `b\"\\/\u{8}\u{c}\n\r\t`, which is not an argument";
+    let duplicate = r#"{"a": {"b c": 1, "b c": 2}, "\u0062 \"\\\/\b\f\n\r\t": 1}"#;
+    let message = "the example has `b \"\\/\u{8}\u{c}\n\r\t`, which is not an argument";
     assert_eq!(of_example(duplicate, "#[arg] a: A"), [message]);
 }
 
@@ -442,7 +461,7 @@ fn arguments_are_owned_and_state_is_borrowed() {
     }
     for parameters in [
         "a: &str, b: &[u8], c: Option<&str>, d: Option<&[u8]>, e: &(str)",
-        "a: &A, b: &dyn A, c: &A<'_>, d: &<A as B>::C",
+        "a: &A, b: &dyn A, c: &A<'_>, d: &<A as B>::Vec<u8>",
         "mut a: String",
         "/** A. */ a: &A",
     ] {
