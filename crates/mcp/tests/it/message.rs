@@ -1,7 +1,7 @@
 //! Incoming messages.
 
 use serde_json::value::RawValue;
-use toolkit_mcp::{Code, Malformed, Message};
+use toolkit_mcp::{CallRequest, Code, Malformed, Message};
 
 use crate::error;
 
@@ -111,4 +111,10 @@ fn only_requests_have_an_id_to_answer() {
     ] {
         assert_eq!(Message::parse(json.as_bytes()).unwrap().id().map(RawValue::get), id, "{json}");
     }
+}
+
+#[test]
+fn the_meta_of_a_call_is_an_object() {
+    let error = serde_json::from_str::<CallRequest<'_>>(r#"{"name": "add", "_meta": []}"#).unwrap_err();
+    assert_eq!(error.to_string(), "invalid type: sequence, expected an object at line 1 column 25");
 }
