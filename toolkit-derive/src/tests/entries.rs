@@ -83,6 +83,19 @@ fn the_entry_has_no_arguments_that_are_false_or_absent() {
 }
 
 #[test]
+fn one_requirement_is_enough() {
+    let requires = |requirement: TokenStream| {
+        let entry = items(tool(quote!(description = "F.", requires(#requirement)), quote! { fn f() {} }), &["__ENTRY"]);
+        let text = quote!(#(#entry)*).to_string();
+        [text.contains("requires : true"), text.contains("__metadata . requirements =")]
+    };
+    for one in [quote!(oauth2(id = "a")), quote!(secret = "K"), quote!(scopes = ["s"]), quote!(user_id)] {
+        assert_eq!(requires(one.clone()), [true, true], "{one}");
+    }
+    assert_eq!(requires(quote!(scopes = [], user_id = false)), [false, false]);
+}
+
+#[test]
 fn a_deprecated_function_needs_no_note() {
     let function = quote! {
         /// Deletes.
