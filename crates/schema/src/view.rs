@@ -258,6 +258,119 @@ impl<'s> View<'s> {
         types = types.and(self.listed_types());
         if self.accepts_null { types.or(Types::NULL) } else { types }
     }
+
+    /// Returns the limits of the values. Ranges and formats of the integer types are none, such as `uint32`.
+    pub fn limits(&self) -> Vec<Limit<'s>> {
+        limit::limits(self)
+    }
+
+    /// Returns the fields that the schema itself declares, in the order of the document.
+    pub fn declared_fields(&self) -> Vec<Field<'s>> {
+        field::declared_fields(self)
+    }
+
+    /// Returns the fields of the schema, of the parts of an `allOf` and of all alternatives, in the order of the
+    /// document. Those that are required but declared nowhere are last.
+    pub fn fields(&self) -> Vec<Field<'s>> {
+        field::fields(self)
+    }
+
+    /// Describes the shape in a few words, without `null`.
+    pub fn describe(&self, notation: &impl Notation) -> String {
+        description::describe(self, notation)
+    }
+
+    /// Returns the shape of the values.
+    pub fn shape(&self) -> Shape<'s> {
+        let alternatives = self.alternatives();
+        if let Some(constants) = self.constants(&alternatives) {
+            return Shape::Constants(constants);
+        }
+        let has_constants = alternatives.iter().any(|view| view.own_constants().is_some());
+        let branches = alternatives.iter().map(Self::shape_types).reduce(Types::or);
+        let types = self.own_types().and(branches.unwrap_or(Types::ALL));
+        match if types == Types::NULL { types } else { types.without(Types::NULL) } {
+            Types::OBJECT => self.object(),
+            types if types.is_empty() || types == Types::ALL.without(Types::NULL) => Shape::Any,
+            _ if has_constants => Shape::Union(alternatives),
+            Types::NULL => Shape::Null,
+            Types::BOOLEAN => Shape::Boolean,
+            Types::INTEGER => Shape::Integer,
+            Types::NUMBER => Shape::Number,
+            Types::STRING => Shape::Text,
+            _ if !alternatives.is_empty() => Shape::Union(alternatives),
+            Types::ARRAY => self.array(),
+            types => {
+                let all = [Types::OBJECT, Types::ARRAY, Types::STRING, Types::NUMBER, Types::BOOLEAN];
+                let declared = all.into_iter().map(|one| one.and(types)).filter(|one| !one.is_empty());
+                Shape::Union(declared.map(|only| Self { only: Some(only), ..self.clone() }).collect())
+            }
+        }
+    }
+
+    /// Returns the types that the schema itself declares or lists. One that only declares properties means objects.
+    fn own_types(&self) -> Types {
+        match self.declared_types().and(self.listed_types()) {
+            Types::ALL if self.get("properties").is_some() => Types::OBJECT,
+            types => types,
+        }
+    }
+
+    /// Returns the types of an alternative.
+    fn shape_types(&self) -> Types {
+        match self.types() {
+            Types::ALL => self.own_types(),
+            types => types,
+        }
+    }
+
+    fn object(&self) -> Shape<'s> {
+        match self.fields() {
+            fields if fields.is_empty() => Shape::Map(self.part("additionalProperties")),
+            fields => Shape::Object(fields),
+        }
+    }
+
+    fn array(&self) -> Shape<'s> {
+        match self.get("prefixItems").and_then(Value::as_array) {
+            Some(items) => Shape::Tuple(items.iter().map(|item| self.inside(item)).collect()),
+            None => Shape::List(self.part("items")),
+        }
+    }
+
+    /// Returns the values, without `null`, if the schema or all of its alternatives list them.
+    fn constants(&self, alternatives: &[Self]) -> Option<Vec<Constant<'s>>> {
+        let listed = match self.own_constants() {
+            None if !alternatives.is_empty() => {
+                alternatives.iter().map(Self::own_constants).collect::<Option<Vec<_>>>()?.concat()
+            }
+            own => own?,
+        };
+        let mut distinct: Vec<Constant<'s>> = Vec::new();
+        for constant in listed {
+            if distinct.iter().all(|other| other.value != constant.value) {
+                distinct.push(constant);
+            }
+        }
+        (!distinct.is_empty()).then_some(distinct)
+    }
+
+    fn own_constants(&self) -> Option<Vec<Constant<'s>>> {
+        let (layer, values) = self.layers.iter().find_map(|layer| Some((layer, listed(layer)?)))?;
+        let description = |value: &Value| match layer.contains_key("const") {
+            true => self.description(),
+            false => self.description_of(value.as_str()?),
+        };
+        let values = values.into_iter().filter(|value| !value.is_null());
+        Some(values.map(|value| Constant { value, description: description(value) }).collect())
+    }
+
+    /// Returns the description of an enum value: a line of the description such as ``- `fast`: In a hurry.``
+    fn description_of(&self, value: &str) -> Option<&'s str> {
+        let texts = self.layers.iter().filter_map(|layer| layer.get("description")?.as_str());
+        let mut lines = texts.flat_map(str::lines);
+        lines.find_map(|line| line.strip_prefix("- `")?.strip_prefix(value)?.strip_prefix("`: "))
+    }
 }
 
 /// Returns the values of `const` or `enum`.

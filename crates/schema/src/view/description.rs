@@ -43,35 +43,33 @@ impl fmt::Display for View<'_> {
     }
 }
 
-impl View<'_> {
-    /// Describes the shape in a few words, without `null`.
-    pub fn describe(&self, notation: &impl Notation) -> String {
-        Describer { notation, n_described: 0 }.shape(self)
-    }
+/// Describes the shape in a few words, without `null`.
+pub(super) fn describe(view: &View<'_>, notation: &impl Notation) -> String {
+    Describer { notation, n_described: 0 }.shape(view)
+}
 
-    /// Returns the name of the definition if it contains itself.
-    fn recursive_name(&self) -> Option<String> {
-        let reference = self.reference?;
-        let target = walk::resolve(self.document, reference)?;
-        let mut visited = HashSet::new();
-        let mut pending = vec![target];
-        while let Some(schema) = pending.pop() {
-            let Value::Object(keywords) = schema else { continue };
-            if let Some(next) = keywords.get("$ref").and_then(Value::as_str)
-                && let Some(next) = walk::resolve(self.document, next)
-            {
-                if std::ptr::eq(next, target) {
-                    let pointer = walk::pointer(reference).unwrap_or_default();
-                    let is_named = walk::CONTAINERS.iter().any(|name| pointer.starts_with(&format!("/{name}/")));
-                    let name = last_token(&pointer).filter(|_| is_named);
-                    return Some(name.unwrap_or("the same schema".into()).into_owned());
-                }
-                pending.extend(visited.insert(std::ptr::from_ref(next)).then_some(next));
+/// Returns the name of the definition if it contains itview.
+fn recursive_name(view: &View<'_>) -> Option<String> {
+    let reference = view.reference?;
+    let target = walk::resolve(view.document, reference)?;
+    let mut visited = HashSet::new();
+    let mut pending = vec![target];
+    while let Some(schema) = pending.pop() {
+        let Value::Object(keywords) = schema else { continue };
+        if let Some(next) = keywords.get("$ref").and_then(Value::as_str)
+            && let Some(next) = walk::resolve(view.document, next)
+        {
+            if std::ptr::eq(next, target) {
+                let pointer = walk::pointer(reference).unwrap_or_default();
+                let is_named = walk::CONTAINERS.iter().any(|name| pointer.starts_with(&format!("/{name}/")));
+                let name = last_token(&pointer).filter(|_| is_named);
+                return Some(name.unwrap_or("the same schema".into()).into_owned());
             }
-            walk::each(keywords, |_, sub| pending.push(sub));
+            pending.extend(visited.insert(std::ptr::from_ref(next)).then_some(next));
         }
-        None
+        walk::each(keywords, |_, sub| pending.push(sub));
     }
+    None
 }
 
 struct Describer<'n, N> {
@@ -85,7 +83,7 @@ impl<N: Notation> Describer<'_, N> {
         if self.n_described > MAX_DESCRIBED {
             return "anything".to_owned();
         }
-        if let Some(name) = view.recursive_name() {
+        if let Some(name) = recursive_name(view) {
             return self.notation.name(&name);
         }
         match view.shape() {

@@ -27,27 +27,26 @@ struct Collected<'s> {
     required: BTreeSet<&'s str>,
 }
 
-impl<'s> View<'s> {
-    /// Returns the fields that the schema itself declares, in the order of the document.
-    pub fn declared_fields(&self) -> Vec<Field<'s>> {
-        self.declared().into_fields(self.document)
-    }
+/// Returns the fields that the schema itself declares.
+pub(super) fn declared_fields<'s>(view: &View<'s>) -> Vec<Field<'s>> {
+    Collected::declared(view).into_fields(view.document)
+}
 
-    /// Returns the fields of the schema, of the parts of an `allOf` and of all alternatives, in the order of the
-    /// document. Those that are required but declared nowhere are last.
-    pub fn fields(&self) -> Vec<Field<'s>> {
-        let mut all = self.collect(&mut 0);
-        for name in all.required.clone() {
-            all.add(name, Vec::new());
-        }
-        all.into_fields(self.document)
+/// Returns the fields of the schema, of its parts and of all alternatives.
+pub(super) fn fields<'s>(view: &View<'s>) -> Vec<Field<'s>> {
+    let mut all = Collected::of(view, &mut 0);
+    for name in all.required.clone() {
+        all.add(name, Vec::new());
     }
+    all.into_fields(view.document)
+}
 
-    fn declared(&self) -> Collected<'s> {
-        let mut declared = Collected::default();
-        for layer in &self.layers {
+impl<'s> Collected<'s> {
+    fn declared(view: &View<'s>) -> Self {
+        let mut declared = Self::default();
+        for layer in &view.layers {
             for (name, schema) in layer.get("properties").and_then(Value::as_object).into_iter().flatten() {
-                declared.add(name, vec![self.inside(schema)]);
+                declared.add(name, vec![view.inside(schema)]);
             }
             let required = layer.get("required").and_then(Value::as_array);
             declared.required.extend(required.into_iter().flatten().filter_map(Value::as_str));
@@ -55,18 +54,18 @@ impl<'s> View<'s> {
         declared
     }
 
-    fn collect(&self, n_visits: &mut usize) -> Collected<'s> {
+    fn of(view: &View<'s>, n_visits: &mut usize) -> Self {
         *n_visits += 1;
         if *n_visits > MAX_VISITS {
-            return Collected::default();
+            return Self::default();
         }
-        let mut all = self.declared();
-        for part in self.branches("allOf") {
-            let part = part.collect(n_visits);
+        let mut all = Self::declared(view);
+        for part in view.branches("allOf") {
+            let part = Self::of(&part, n_visits);
             all.required.extend(&part.required);
             all.extend(part);
         }
-        let variants: Vec<Collected<'s>> = self.variants().iter().map(|variant| variant.collect(n_visits)).collect();
+        let variants: Vec<Self> = view.variants().iter().map(|variant| Self::of(variant, n_visits)).collect();
         if let [first, rest @ ..] = &variants[..] {
             let in_all = |name: &&&str| rest.iter().all(|variant| variant.required.contains(**name));
             all.required.extend(first.required.iter().filter(in_all));
@@ -74,9 +73,7 @@ impl<'s> View<'s> {
         variants.into_iter().for_each(|variant| all.extend(variant));
         all
     }
-}
 
-impl<'s> Collected<'s> {
     fn add(&mut self, name: &'s str, views: Vec<View<'s>>) {
         let known = self.views.entry(name).or_insert_with(|| {
             self.names.push(name);

@@ -33,29 +33,27 @@ pub enum Limit<'s> {
     UniqueItems,
 }
 
-impl<'s> View<'s> {
-    /// Returns the limits of the values. Ranges and formats of the integer types are none, such as `uint32`.
-    pub fn limits(&self) -> Vec<Limit<'s>> {
-        let range = |least: &str, most: &str, unit: Option<[&'static str; 2]>| {
-            let limit = |keyword: &str| self.get(keyword).filter(|limit| !is_width(limit));
-            let (least, most) = (limit(least), limit(most));
-            (least.is_some() || most.is_some()).then_some(Limit::Range { least, most, unit })
-        };
-        let text = |keyword: &str| self.get(keyword).and_then(Value::as_str);
-        let limits = [
-            range("minimum", "maximum", None),
-            range("minLength", "maxLength", Some(["character", "characters"])),
-            range("minItems", "maxItems", Some(["item", "items"])),
-            range("minProperties", "maxProperties", Some(["entry", "entries"])),
-            self.get("exclusiveMinimum").map(Limit::MoreThan),
-            self.get("exclusiveMaximum").map(Limit::LessThan),
-            self.get("multipleOf").map(Limit::MultipleOf),
-            text("pattern").map(Limit::Pattern),
-            text("format").filter(|format| !is_number_format(format)).map(Limit::Format),
-            self.get("uniqueItems").filter(|unique| **unique == true).map(|_| Limit::UniqueItems),
-        ];
-        limits.into_iter().flatten().collect()
-    }
+/// Returns the limits of the values.
+pub(super) fn limits<'s>(view: &View<'s>) -> Vec<Limit<'s>> {
+    let range = |least: &str, most: &str, unit: Option<[&'static str; 2]>| {
+        let limit = |keyword: &str| view.get(keyword).filter(|limit| !is_width(limit));
+        let (least, most) = (limit(least), limit(most));
+        (least.is_some() || most.is_some()).then_some(Limit::Range { least, most, unit })
+    };
+    let text = |keyword: &str| view.get(keyword).and_then(Value::as_str);
+    let limits = [
+        range("minimum", "maximum", None),
+        range("minLength", "maxLength", Some(["character", "characters"])),
+        range("minItems", "maxItems", Some(["item", "items"])),
+        range("minProperties", "maxProperties", Some(["entry", "entries"])),
+        view.get("exclusiveMinimum").map(Limit::MoreThan),
+        view.get("exclusiveMaximum").map(Limit::LessThan),
+        view.get("multipleOf").map(Limit::MultipleOf),
+        text("pattern").map(Limit::Pattern),
+        text("format").filter(|format| !is_number_format(format)).map(Limit::Format),
+        view.get("uniqueItems").filter(|unique| **unique == true).map(|_| Limit::UniqueItems),
+    ];
+    limits.into_iter().flatten().collect()
 }
 
 impl fmt::Display for Limit<'_> {
