@@ -104,12 +104,12 @@ fn every_crate_depends_only_on_the_layers_below_it() {
 }
 
 #[test]
-fn no_folder_and_at_most_three_files_are_part_of_a_circle_of_imports() {
+fn no_folder_and_at_most_four_files_are_part_of_a_circle_of_imports() {
     let mut wrong = Vec::new();
     for (name, imports) in &*LIBRARIES {
         for (folder, graph) in rooms::rooms(imports) {
             for circle in circles(&graph) {
-                if circle.len() > 3 || circle.iter().any(|room| room.extension().is_none()) {
+                if circle.len() > 4 || circle.iter().any(|room| room.extension().is_none()) {
                     wrong.push(format!("{name}, in `{}`: {circle:?}", folder.display()));
                 }
             }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Map, Value, json};
 
-use super::api::ReplyEvent;
+use super::event::ReplyEvent;
 
 /// The maximum number of items of arrays that a model skips in the arguments of all calls.
 const MAX_SKIPPED: usize = 10_000;

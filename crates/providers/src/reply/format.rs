@@ -5,9 +5,9 @@ use std::fmt;
 use serde_json::{Map, Value};
 
 use super::answer::ResultItem;
-use super::api::InvalidReply;
 use super::assembly::Assembly;
 use super::framing::Framing;
+use super::invalid_reply::InvalidReply;
 use super::parsed::Parsed;
 use toolkit::catalog::ExportedNames;
 

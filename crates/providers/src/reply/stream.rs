@@ -5,10 +5,12 @@ use std::fmt;
 use serde_json::Value;
 
 use super::Reply;
-use super::api::{Api, InvalidReply, ReplyEvent};
+use super::api::Api;
 use super::assembly::Assembly;
+use super::event::ReplyEvent;
 use super::format::Assembled;
 use super::framing::Lines;
+use super::invalid_reply::InvalidReply;
 use toolkit::catalog::ExportedNames;
 
 /// The default limit of a streamed reply.
