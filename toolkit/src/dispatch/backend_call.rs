@@ -1,10 +1,11 @@
 //! Calls of tools that a backend runs.
 
+use std::pin::pin;
+
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use super::function::Mode;
-use super::pipeline::{Permitted, admit};
+use super::pipeline::admit;
 use super::shared::{Dispatcher, Policy};
 use crate::backend::{BackendCall, Normal, Parts, Route, normalize, unreadable, without_tool_id};
 use crate::call::{
@@ -33,7 +34,9 @@ pub(super) async fn run_on_backend(
     let list = tool.output().filter(|schema| policy.validate_output && schema.is_list_of_any_length());
     let parts = parts.map(|queue| Parts { queue, list });
     let running = route.backend.counters().start();
-    let code = async |permitted: Permitted<'_>| {
+    // Pinned here, so that the combinators around it move a pointer instead of the future.
+    let work = pin!(async {
+        let permitted = admission.acquire().await?;
         let start = |context| {
             let call = BackendCall { tool, target: &route.target, arguments, context, parts };
             match route.is_prompt {
@@ -42,8 +45,8 @@ pub(super) async fn run_on_backend(
             }
         };
         permitted.poll(|host| start(host.context())).await
-    };
-    let answer = admission.run(Mode::Async, code).await;
+    });
+    let answer = admission.bounded(work).await;
     let result = answer
         .and_then(|answer| normalize(tool, answer))
         .and_then(|normal| finish(policy, tool, route, normal, changes));

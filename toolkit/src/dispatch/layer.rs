@@ -163,16 +163,16 @@ impl Call {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
-pub struct ToolService(Arc<dyn RunCall>);
+pub struct ToolService(Arc<dyn Run>);
 
 /// A service of calls, with its type erased.
-pub(super) trait RunCall: Send + Sync {
+pub(super) trait Run: Send + Sync {
     fn run(&self, call: Call) -> BoxFuture<'static, Result<RunResult, ToolError>>;
 }
 
 impl ToolService {
     /// Returns the innermost service.
-    pub(super) fn new(bottom: impl RunCall + 'static) -> Self {
+    pub(super) fn new(bottom: impl Run + 'static) -> Self {
         Self(Arc::new(bottom))
     }
 
@@ -207,7 +207,7 @@ impl Service<Call> for ToolService {
 
 struct Wrapped<S>(S);
 
-impl<S> RunCall for Wrapped<S>
+impl<S> Run for Wrapped<S>
 where
     S: Service<Call, Response = RunResult> + Clone + Send + Sync + 'static,
     S::Future: Send,

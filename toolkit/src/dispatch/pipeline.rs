@@ -5,12 +5,13 @@
 //! | passes the layers | [`run_layered`] |
 //! | selects the function or the backend | [`Shared::select`] |
 //! | scopes the credentials, checks the limits and the cancellation | [`admit`], which returns an [`Admission`] |
-//! | waits for a permit, within the timeout | [`Admission::run`] |
+//! | waits for a permit, within the timeout | [`Admission::acquire`], [`Admission::bounded`] |
 //! | runs here, as a future, or on a thread that may block | the methods of [`Permitted`] |
 //! | adds the tool to an error, and logs its cause | [`report`] |
 //!
-//! Calls with JSON, with Rust types and of backends differ in what they run with the permit, and [`run_sync`] in that it does
-//! not wait for one.
+//! [`run`], [`run_typed`], [`run_sync`] and [`run_on_backend`] are the ways of a call through these stages. A call to which no
+//! condition applies, see [`is_unconditional`], takes a shortcut: an async call in process would take 40 % more
+//! instructions, and a typed call 90 % (`cargo run --release -p toolkit-gate`).
 
 use std::future::Future;
 use std::pin::pin;
@@ -21,12 +22,14 @@ use super::backend_call::run_on_backend;
 use super::function::{Host, Invocation, Mode, Run, shown};
 #[cfg(feature = "tower")]
 use super::layer::{self, Call, ToolService};
-use super::shared::{Dispatcher, Executor, Shared};
+use super::shared::{Dispatcher, Executor, Shared, check_cancelled, sees_all};
 use super::wait::bounded;
 #[cfg(feature = "async")]
 use super::wait::run_on_thread;
 use crate::call::permit::Permit;
-use crate::call::{Arguments, BoxFuture, Context, ErrorKind, RunResult, ToolError, caught, caught_future_within};
+use crate::call::{
+    Arguments, BoxFuture, Context, ErrorKind, RunResult, ToolError, caught, caught_future, caught_future_within,
+};
 use crate::stream::Queue;
 use crate::tool::Tool;
 use crate::tool::entry::Entry;
@@ -54,7 +57,7 @@ pub(super) async fn run_layered(
 struct Bottom;
 
 #[cfg(feature = "tower")]
-impl layer::RunCall for Bottom {
+impl layer::Run for Bottom {
     fn run(&self, call: Call) -> BoxFuture<'static, Result<RunResult, ToolError>> {
         Box::pin(async move {
             let Call { dispatcher, place, context, arguments, parts } = call;
@@ -81,11 +84,29 @@ pub(super) async fn run(
     arguments: Arguments<'_>,
     parts: Option<&Queue>,
 ) -> Result<RunResult, ToolError> {
-    match dispatcher.shared.select(tool)? {
-        Executor::Function(entry) => run_json(dispatcher, context, tool, entry, arguments, parts).await,
+    let entry = match dispatcher.shared.select(tool)? {
+        Executor::Function(entry) => entry,
         // Boxed to keep the future of all other calls small.
-        Executor::Backend(route) => Box::pin(run_on_backend(dispatcher, context, tool, route, arguments, parts)).await,
+        Executor::Backend(route) => {
+            return Box::pin(run_on_backend(dispatcher, context, tool, route, arguments, parts)).await;
+        }
+    };
+    let run = Run::from_entry(entry);
+    if is_unconditional(dispatcher, context, tool, run.mode()) {
+        dispatcher.shared.policy.check_limits(context, &arguments)?;
+        let host = Host::new(context, dispatcher, tool);
+        let invocation = Invocation { entry, arguments: &arguments, host, parts };
+        match run {
+            Run::Sync(run) | Run::Blocking(run) => return caught(|| run(invocation)),
+            Run::Async(run) => {
+                // Creating the future runs no code of the tool.
+                let work = run(invocation);
+                return caught_future(|| work).await;
+            }
+        }
     }
+    // Boxed to keep the future of all other calls small.
+    Box::pin(run_admitted(dispatcher, context, tool, entry, arguments, parts)).await
 }
 
 /// Runs a prompt, which has no layers and no selector.
@@ -96,7 +117,7 @@ pub(super) async fn run_prompt(
     arguments: Arguments<'_>,
 ) -> Result<RunResult, ToolError> {
     match prompt.entry() {
-        Some(entry) => Box::pin(run_json(dispatcher, context, prompt, entry, arguments, None)).await,
+        Some(entry) => Box::pin(run_admitted(dispatcher, context, prompt, entry, arguments, None)).await,
         None => {
             let route = dispatcher.shared.routes.of_prompt(prompt.id())?;
             Box::pin(run_on_backend(dispatcher, context, prompt, route, arguments, None)).await
@@ -104,8 +125,8 @@ pub(super) async fn run_prompt(
     }
 }
 
-/// Runs a call of a function with JSON: on this thread, as a future, or on a thread that may block.
-async fn run_json(
+/// Runs a call of a function as its code requires: on this thread, as a future, or on a thread that may block.
+async fn run_admitted(
     dispatcher: &Dispatcher,
     context: &Context,
     tool: &Tool,
@@ -114,17 +135,22 @@ async fn run_json(
     parts: Option<&Queue>,
 ) -> Result<RunResult, ToolError> {
     let admission = admit(dispatcher, context, tool, Some(&arguments))?;
-    let run = Run::from_entry(entry);
-    let code = async move |permitted: Permitted<'_>| match run {
-        Run::Sync(run) => permitted.run(|host| run(Invocation { entry, arguments: &arguments, host, parts })),
-        Run::Async(run) => permitted.poll(|host| run(Invocation { entry, arguments: &arguments, host, parts })).await,
-        Run::Blocking(run) => {
-            let arguments = arguments.into_owned();
-            let code = move |host: Host<'_>| run(Invocation { entry, arguments: &arguments, host, parts: None });
-            permitted.run_on_thread(code).await
+    // Pinned here, so that the combinators around it move a pointer instead of the future.
+    let work = pin!(async {
+        let permitted = admission.acquire().await?;
+        match Run::from_entry(entry) {
+            Run::Sync(run) => permitted.run(|host| run(Invocation { entry, arguments: &arguments, host, parts })),
+            Run::Async(run) => {
+                permitted.poll(|host| run(Invocation { entry, arguments: &arguments, host, parts })).await
+            }
+            Run::Blocking(run) => {
+                let arguments = arguments.into_owned();
+                let code = move |host: Host<'_>| run(Invocation { entry, arguments: &arguments, host, parts: None });
+                permitted.run_on_thread(code).await
+            }
         }
-    };
-    admission.run(run.mode(), code).await
+    });
+    admission.bounded(work).await
 }
 
 /// Runs a call of a function with input of its types.
@@ -146,14 +172,26 @@ where
         TypedCall::Sync(_) => Run::from_entry(entry).mode(),
         TypedCall::Async(_) => Mode::Async,
     };
-    let code = async move |permitted: Permitted<'_>| match (call, mode) {
-        (TypedCall::Sync(call), Mode::Blocking) => {
-            permitted.run_on_thread(move |host| finish(call(input, host)?)).await
+    if is_unconditional(dispatcher, context, tool, mode) {
+        check_cancelled(context)?;
+        let host = Host::new(context, dispatcher, tool);
+        return match call {
+            TypedCall::Sync(call) => caught(|| finish(call(input, host)?)),
+            TypedCall::Async(call) => caught_future(|| async { finish(call(input, host).await?) }).await,
+        };
+    }
+    let admission = admit(dispatcher, context, tool, None)?;
+    let work = pin!(async {
+        let permitted = admission.acquire().await?;
+        match (call, mode) {
+            (TypedCall::Sync(call), Mode::Blocking) => {
+                Box::pin(permitted.run_on_thread(move |host| finish(call(input, host)?))).await
+            }
+            (TypedCall::Sync(call), _) => permitted.run(|host| finish(call(input, host)?)),
+            (TypedCall::Async(call), _) => permitted.poll(|host| async move { finish(call(input, host).await?) }).await,
         }
-        (TypedCall::Sync(call), _) => permitted.run(|host| finish(call(input, host)?)),
-        (TypedCall::Async(call), _) => permitted.poll(|host| async move { finish(call(input, host).await?) }).await,
-    };
-    admit(dispatcher, context, tool, None)?.run(mode, code).await
+    });
+    admission.bounded(work).await
 }
 
 /// Runs a call of a synchronous function on this thread.
@@ -220,6 +258,20 @@ pub(super) struct Admission<'a> {
     timeout: Option<Duration>,
 }
 
+/// Returns true if the call needs no permit and no credentials, and nothing can interrupt it. Such a call runs without
+/// an [`Admission`], after the same checks. A synchronous function completes in its first poll, so that it cannot be
+/// cancelled.
+#[inline]
+fn is_unconditional(dispatcher: &Dispatcher, context: &Context, tool: &Tool, mode: Mode) -> bool {
+    let Shared { limiter, policy, .. } = &*dispatcher.shared;
+    let is_interrupted = match mode {
+        Mode::Sync => false,
+        Mode::Async => context.is_cancellable(),
+        Mode::Blocking => true,
+    };
+    !is_interrupted && limiter.is_unlimited() && sees_all(context, tool) && tool.timeout().or(policy.timeout).is_none()
+}
+
 /// Admits a call; see [`Policy::admit`](super::shared::Policy::admit).
 #[inline(always)]
 pub(super) fn admit<'a>(
@@ -247,48 +299,23 @@ impl Admission<'_> {
         Ok(self.permitted(permit))
     }
 
-    /// Runs code with a permit, until the call is cancelled or exceeds its timeout.
-    ///
-    /// A call that nothing can interrupt waits neither for a permit nor for a timeout, without which an async call in process
-    /// would take 40 % more instructions, and a typed call 90 % (`cargo run --release -p toolkit-gate`).
-    pub(super) async fn run<T>(
-        self,
-        mode: Mode,
-        code: impl AsyncFnOnce(Permitted<'_>) -> Result<T, ToolError>,
-    ) -> Result<T, ToolError> {
+    /// Acquires a permit, waiting for it if necessary.
+    pub(super) async fn acquire(&self) -> Result<Permitted<'_>, ToolError> {
         let Shared { limiter, policy, .. } = &*self.dispatcher.shared;
-        if !self.is_interruptible(mode) && limiter.is_unlimited() {
-            return code(self.permitted(Permit::default())).await;
-        }
-        // Boxed to keep the future of all other calls small.
-        Box::pin(async {
-            // Pinned here, so that the combinators around it move a pointer instead of the future.
-            let work = pin!(async {
-                let permit = limiter.acquire(self.context.permits(), policy.acquire_timeout).await?;
-                code(self.permitted(permit)).await
-            });
-            bounded(work, self.context, self.timeout).await
-        })
-        .await
+        let permit = limiter.acquire(self.context.permits(), policy.acquire_timeout).await?;
+        Ok(self.permitted(permit))
     }
 
-    /// Returns true if the call can end before its code. A synchronous function completes in its first poll, so that it
-    /// cannot be cancelled.
-    #[inline]
-    fn is_interruptible(&self, mode: Mode) -> bool {
-        let is_cancellable = match mode {
-            Mode::Sync => false,
-            Mode::Async => self.context.is_cancellable(),
-            Mode::Blocking => true,
-        };
-        is_cancellable || self.timeout.is_some()
+    /// Polls `work`, which acquires the permit and runs the tool, until the call is cancelled or exceeds its timeout.
+    pub(super) async fn bounded<T>(&self, work: impl Future<Output = Result<T, ToolError>>) -> Result<T, ToolError> {
+        bounded(work, self.context, self.timeout).await
     }
 
     #[inline(always)]
     fn permitted(&self, permit: Permit) -> Permitted<'_> {
         let context = self.context();
         let under = permit.chain().map(|chain| context.under(chain));
-        let held = under.map(|context| Box::new(HeldPermit { permit, context }));
+        let held = under.map(|context| Box::new(Held { permit, context }));
         Permitted { dispatcher: self.dispatcher, tool: self.tool, context, held }
     }
 }
@@ -299,11 +326,11 @@ pub(super) struct Permitted<'a> {
     tool: &'a Tool,
     context: &'a Context,
     /// `None` without a limit.
-    held: Option<Box<HeldPermit>>,
+    held: Option<Box<Held>>,
 }
 
 /// A permit, and the context that carries it to the calls that the tool makes.
-struct HeldPermit {
+struct Held {
     permit: Permit,
     context: Context,
 }
