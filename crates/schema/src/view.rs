@@ -29,7 +29,6 @@
 //!
 //! | module | part |
 //! |---|---|
-//! | `shape` | the shapes of values, and the constants among them |
 //! | `field` | the fields of an object, also of one in several parts or variants |
 //! | `limit` | ranges, patterns and other limits |
 //! | `description` | a shape in a few words |

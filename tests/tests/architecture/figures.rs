@@ -38,15 +38,15 @@ fn no_figure_of_the_structure_exceeds_its_limit() {
     let public = public_types();
     let words = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap().split_whitespace().count();
     let figures = [
-        ("lines of `toolkit`", lines_of("toolkit"), 17_000, 20_000),
-        ("lines of code in all crates", files.iter().map(|file| file.n_code).sum(), 95_000, 106_700),
+        ("lines of `toolkit`", lines_of("toolkit"), 17_000, 19_950),
+        ("lines of code in all crates", files.iter().map(|file| file.n_code).sum(), 95_000, 105_750),
         ("length of a file, median", lengths[lengths.len() / 2], 250, 250),
         ("length of a file, p90", lengths[lengths.len() * 9 / 10], 500, 500),
         ("length of a file, longest", lengths[lengths.len() - 1], 800, 800),
         (&format!("files named `{}`", common.unwrap().display()), n_common, 5, 5),
         (&format!("files with an `impl` of `{split}`"), n_split, 2, 2),
-        ("comments that head a section", files.iter().map(|file| file.n_sections).sum(), 0, 129),
-        ("names that more than four types share", shared_names().len(), 12, 41),
+        ("comments that head a section", files.iter().map(|file| file.n_sections).sum(), 0, 3),
+        ("names that more than four types share", shared_names().len(), 12, 12),
         ("public types", public.values().sum(), 320, 380),
         ("public types of `toolkit`", public["toolkit"], 95, 108),
         ("words of ARCHITECTURE.md", words, 2_000, 2_000),
@@ -68,7 +68,8 @@ fn files() -> Vec<File> {
             let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
             let (folders, found): (Vec<_>, Vec<_>) = entries.partition(|path| path.is_dir());
             open.extend(folders);
-            files.extend(found.iter().filter(|path| path.extension() == Some("rs".as_ref())).map(|path| {
+            let is_source = |path: &&PathBuf| path.extension() == Some("rs".as_ref()) && !is_test(path);
+            files.extend(found.iter().filter(is_source).map(|path| {
                 let text = fs::read_to_string(path).unwrap();
                 let code = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//"));
                 File {
@@ -82,6 +83,11 @@ fn files() -> Vec<File> {
         }
     }
     files
+}
+
+/// Returns true for the file or the folder of a module of tests.
+fn is_test(path: &Path) -> bool {
+    path.components().any(|part| part.as_os_str() == "tests") || path.file_name() == Some("tests.rs".as_ref())
 }
 
 /// Returns the number of comments at the margin that belong to no item, since an empty line follows.
