@@ -29,7 +29,7 @@ use super::walk;
 
 /// Generates the schema of a tool's arguments: the JSON from which serde deserializes a `T`.
 ///
-/// The schema uses draft 2020-12 and portable keywords, and its objects are closed ([`close::close`]).
+/// The schema uses draft 2020-12 and portable keywords, and its objects are closed (see [`close`](crate::close)).
 ///
 /// # Examples
 ///

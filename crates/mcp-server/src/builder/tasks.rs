@@ -7,7 +7,7 @@ use crate::tasks::TaskStore;
 
 impl ServerBuilder {
     /// Sets the store of tasks, so that they outlive the server; see
-    /// [`TaskDirectory`](super::TaskDirectory). Default: the memory of this server.
+    /// [`TaskDirectory`](crate::TaskDirectory). Default: the memory of this server.
     ///
     /// A call cannot outlive its server: a task whose call ran when the server ended has failed when it starts again.
     pub fn task_store(mut self, store: impl TaskStore) -> Self {

@@ -2,7 +2,7 @@
 
 /// A part of a reply that arrived, for display.
 ///
-/// Events are not complete calls: these are in the [`Reply`] that
+/// Events are not complete calls: these are in the [`Reply`](super::Reply) that
 /// [`ReplyStream::finish`](super::ReplyStream::finish) returns.
 ///
 /// ```

@@ -6,7 +6,7 @@ use toolkit_schema::{Violations, quoted, shown_id};
 
 use super::args_size::ArgsSize;
 
-/// An error of [`Docs`].
+/// An error of [`Docs`](super::Docs).
 ///
 /// ```
 /// use std::sync::Arc;
@@ -40,7 +40,7 @@ pub enum DocError {
         /// The requested id.
         id: String,
     },
-    /// There is documentation, but no tool, so that only [`Detail::Summary`] is available.
+    /// There is documentation, but no tool, so that only [`Detail::Summary`](super::Detail::Summary) is available.
     #[non_exhaustive]
     NoTool {
         /// The requested id.
@@ -103,7 +103,7 @@ impl std::error::Error for DocError {
     }
 }
 
-/// The error of a resolver; see [`Docs::with_resolver`](Docs::with_resolver).
+/// The error of a resolver; see [`Docs::with_resolver`](super::Docs::with_resolver).
 ///
 /// ```
 /// use toolkit_search::{Detail, DocError, Docs};
