@@ -2,6 +2,7 @@
 //!
 //! | module | part |
 //! |---|---|
+//! | `plain` | accepts at once a schema that has only common keywords |
 //! | `meta` | the meta-schemas, which every schema must match |
 //! | `compiled` | the validator of a schema: `evaluate` if it supports the keywords, otherwise `jsonschema` |
 //! | `dialect`, `graph`, `reference` | the dialects, the subschemas and the references, in the modules beside this one |
@@ -9,6 +10,8 @@
 
 mod compiled;
 mod meta;
+#[cfg(feature = "jsonschema")]
+mod plain;
 #[cfg(all(test, feature = "jsonschema"))]
 mod tests;
 
@@ -112,6 +115,20 @@ fn build_checked(schema: &Value, dialect: Dialect, has_names: bool, has_plan: bo
         diagnostics.extend(failed);
     }
     Err(SchemaError::new(diagnostics))
+}
+
+/// Checks a schema like [`check`], without creating its validator.
+///
+/// # Errors
+///
+/// Returns the errors of [`check`].
+pub(super) fn check_alone(schema: &Value, has_plan: impl FnOnce() -> bool) -> Result<(), SchemaError> {
+    // Without `jsonschema`, a plain schema is valid only if it also has a plan.
+    #[cfg(feature = "jsonschema")]
+    if plain::is_plain(schema) {
+        return Ok(());
+    }
+    check(schema, has_plan()).map(drop)
 }
 
 /// Returns the first keyword that needs the feature `jsonschema`, if it is disabled. Checks nothing else.

@@ -161,7 +161,7 @@ impl Schema {
     pub fn check_alone(&self) -> Result<(), SchemaError> {
         match self.checked.get() {
             Some(_) => self.check(),
-            None => check::check(&self.value, self.has_plan()).map(drop),
+            None => check::check_alone(&self.value, || self.has_plan()),
         }
     }
 
