@@ -2,42 +2,61 @@
 
 use serde_json::{Map, Value};
 
-use crate::types::Types;
-use crate::view::View;
+use super::walk;
 
-/// The maximum number of schemas that are visited to find objects.
+/// The maximum number of schemas that are visited. Sufficient for any type, and the end of recursive references.
 const MAX_SCHEMAS: usize = 256;
 
 /// Returns true if every value that matches is an object, judging by the root and the schemas that it refers to.
 pub fn is_object(schema: &Value) -> bool {
-    // Read for each call, and most schemas declare it at their root.
-    schema.get("type").and_then(Value::as_str) == Some("object") || is_object_with(&View::new(schema), |_| true, &mut 0)
+    Root { document: schema, left: MAX_SCHEMAS, counts: |_| true }.is_object(schema)
 }
 
 /// Returns true if every value that matches is an object with declared properties: a struct as opposed to a map.
 pub fn declares_properties(schema: &Value) -> bool {
-    is_object_with(&View::new(schema), |view| !is_map(view), &mut 0)
-}
-
-fn is_object_with(view: &View<'_>, counts: fn(&View<'_>) -> bool, n_visits: &mut usize) -> bool {
-    *n_visits += 1;
-    if *n_visits > MAX_SCHEMAS {
-        return false;
-    }
-    if view.declared_types() == Types::OBJECT && !view.accepts_null() && counts(view) {
-        return true;
-    }
-    let mut is_object = |view: &View<'_>| is_object_with(view, counts, n_visits);
-    let alternatives = view.alternatives();
-    let is_choice = !alternatives.is_empty() && !view.types().meets(Types::NULL);
-    (is_choice && alternatives.iter().all(&mut is_object)) || view.branches("allOf").iter().any(is_object)
+    Root { document: schema, left: MAX_SCHEMAS, counts: |object| !is_map(object) }.is_object(schema)
 }
 
 /// A closed schema without properties is a struct without fields, not a map.
-fn is_map(view: &View<'_>) -> bool {
-    let is_empty = |keyword| view.get(keyword).and_then(Value::as_object).is_none_or(Map::is_empty);
-    let others = view.get("additionalProperties").is_some_and(|others| *others != Value::Bool(false));
+fn is_map(object: &Value) -> bool {
+    let is_empty = |keyword| object.get(keyword).and_then(Value::as_object).is_none_or(Map::is_empty);
+    let others = object.get("additionalProperties").is_some_and(|others| *others != Value::Bool(false));
     is_empty("properties") && (others || !is_empty("patternProperties"))
+}
+
+struct Root<'a> {
+    document: &'a Value,
+    left: usize,
+    /// Selects the objects to accept.
+    counts: fn(&Value) -> bool,
+}
+
+impl<'a> Root<'a> {
+    fn is_object(&mut self, schema: &'a Value) -> bool {
+        if self.left == 0 {
+            return false;
+        }
+        self.left -= 1;
+        (schema.get("type").and_then(Value::as_str) == Some("object") && (self.counts)(schema))
+            || self.target(schema).is_some_and(|target| self.is_object(target))
+            || self.every(schema, "oneOf")
+            || self.every(schema, "anyOf")
+            || list(schema, "allOf").iter().any(|part| self.is_object(part))
+    }
+
+    fn every(&mut self, schema: &'a Value, keyword: &str) -> bool {
+        let branches = list(schema, keyword);
+        !branches.is_empty() && branches.iter().all(|branch| self.is_object(branch))
+    }
+
+    fn target(&self, schema: &Value) -> Option<&'a Value> {
+        let reference = schema.get("$ref")?.as_str()?;
+        walk::resolve(self.document, reference)
+    }
+}
+
+fn list<'a>(schema: &'a Value, keyword: &str) -> &'a [Value] {
+    schema.get(keyword).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
 /// The maximum number of schemas that are visited. An undecided schema counts as finite.
@@ -46,47 +65,67 @@ const VISIT_BUDGET: usize = 10_000;
 /// Returns false if every value that `schema` accepts would be infinite, as that of a type that contains itself in a
 /// required field.
 pub fn has_finite_value(schema: &Value) -> bool {
-    Search { inside: Vec::new(), visits: VISIT_BUDGET }.is_finite(View::new(schema))
+    Search { document: schema, inside: Vec::new(), visits: VISIT_BUDGET }.is_finite(schema)
 }
 
-struct Search<'s> {
-    /// The schemas that contain the current one.
-    inside: Vec<View<'s>>,
+struct Search<'a> {
+    document: &'a Value,
+    /// The references that were followed.
+    inside: Vec<&'a str>,
     visits: usize,
 }
 
-impl<'s> Search<'s> {
-    fn is_finite(&mut self, view: View<'s>) -> bool {
-        let types = view.types();
-        if self.visits == 0 || types.meets(Types::ALL.without(Types::OBJECT.or(Types::ARRAY))) {
+impl<'a> Search<'a> {
+    fn is_finite(&mut self, schema: &'a Value) -> bool {
+        let Value::Object(object) = schema else {
+            return true;
+        };
+        if self.visits == 0 || self.inside.len() > walk::MAX_DEPTH {
             return true;
         }
-        if self.inside.iter().any(|outer| outer.is_same(&view)) {
-            return false;
-        }
         self.visits -= 1;
-        self.inside.push(view.clone());
-        let is_finite = self.has_finite_parts(&view, types);
-        self.inside.pop();
-        is_finite
-    }
-
-    fn has_finite_parts(&mut self, view: &View<'s>, types: Types) -> bool {
-        let alternatives = view.alternatives();
-        if !alternatives.is_empty() && !alternatives.into_iter().any(|branch| self.is_finite(branch)) {
+        if let Some(reference) = object.get("$ref").and_then(Value::as_str)
+            && !self.leads_to_an_end(reference)
+        {
             return false;
         }
-        let mut needed = view.branches("allOf");
-        if types == Types::OBJECT {
-            let required = view.declared_fields().into_iter().filter(|field| field.is_required);
-            needed.extend(required.map(|field| field.view));
-        } else if types == Types::ARRAY && view.get("minItems").and_then(Value::as_u64).is_some_and(|least| least > 0) {
-            match view.branches("prefixItems") {
-                places if places.is_empty() => needed.extend(view.part("items")),
-                places => needed.extend(places),
+        let list = |keyword: &str| object.get(keyword).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        for keyword in ["anyOf", "oneOf"] {
+            let branches = list(keyword);
+            if !branches.is_empty() && !branches.iter().any(|branch| self.is_finite(branch)) {
+                return false;
             }
         }
-        needed.into_iter().all(|part| self.is_finite(part))
+        if !list("allOf").iter().all(|part| self.is_finite(part)) {
+            return false;
+        }
+        let accepts = |name: &str| match object.get("type") {
+            Some(Value::String(one)) => one == name,
+            Some(Value::Array(several)) => several.iter().any(|one| one == name) && several.len() == 1,
+            _ => false,
+        };
+        let required = list("required").iter().filter_map(Value::as_str);
+        let mut needed = required.filter_map(|name| object.get("properties")?.get(name));
+        if accepts("object") && !needed.all(|property| self.is_finite(property)) {
+            return false;
+        }
+        let has_items = object.get("minItems").and_then(Value::as_u64).is_some_and(|least| least > 0);
+        let items = object.get("items").filter(|_| list("prefixItems").is_empty());
+        let mut elements = items.into_iter().chain(list("prefixItems"));
+        !(accepts("array") && has_items) || elements.all(|item| self.is_finite(item))
+    }
+
+    fn leads_to_an_end(&mut self, reference: &'a str) -> bool {
+        if self.inside.contains(&reference) || (reference == "#" && self.inside.is_empty()) {
+            return false;
+        }
+        let Some(target) = walk::resolve(self.document, reference) else {
+            return true;
+        };
+        self.inside.push(reference);
+        let is_finite = self.is_finite(target);
+        self.inside.pop();
+        is_finite
     }
 }
 
