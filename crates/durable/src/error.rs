@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 use toolkit::ToolError;
+use toolkit::call::BoxError;
 
 /// The error of a worker or client of durable runs.
 ///
@@ -42,7 +43,7 @@ pub enum DurableError {
         /// The file.
         path: PathBuf,
         /// The error of SQLite.
-        source: Cause,
+        source: BoxError,
     },
     /// The file does not exist, has no tables yet, or was removed. A worker creates it when it starts.
     #[non_exhaustive]
@@ -58,7 +59,7 @@ pub enum DurableError {
         /// What is damaged, and the remedy.
         message: String,
         /// The error of SQLite or of the JSON, if there is one.
-        source: Option<Cause>,
+        source: Option<BoxError>,
     },
     /// The file or the database cannot be reached, or rejects a statement.
     #[non_exhaustive]
@@ -66,7 +67,7 @@ pub enum DurableError {
         /// The failed operation, with its cause.
         message: String,
         /// The error of the operating system, of SQLite or of the database, if there is one.
-        source: Option<Cause>,
+        source: Option<BoxError>,
     },
     /// The run exists with another chain. Contains the hashes of the recorded and the given one.
     OtherInput {
@@ -89,19 +90,17 @@ pub enum DurableError {
     NotWaiting(String),
 }
 
-type Cause = Box<dyn Error + Send + Sync>;
-
 impl DurableError {
-    pub(crate) fn engine(error: impl Into<Cause>) -> Self {
+    pub(crate) fn engine(error: impl Into<BoxError>) -> Self {
         let source = error.into();
         Self::Database { message: source.to_string(), source: Some(source) }
     }
 
-    pub(crate) fn database(message: String, source: impl Into<Cause>) -> Self {
+    pub(crate) fn database(message: String, source: impl Into<BoxError>) -> Self {
         Self::Database { message, source: Some(source.into()) }
     }
 
-    pub(crate) fn damaged(message: String, source: impl Into<Cause>) -> Self {
+    pub(crate) fn damaged(message: String, source: impl Into<BoxError>) -> Self {
         Self::Damaged { message, source: Some(source.into()) }
     }
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use async_nats::{Client, ConnectOptions, Event, ServerAddr};
 use tokio::sync::broadcast::Sender;
+use toolkit::call::BoxError;
 use toolkit_runtime::is_loopback;
 
 /// The address of a NATS server, and the credentials for it.
@@ -218,9 +219,9 @@ pub enum NatsError {
         source: io::Error,
     },
     /// No connection to a server, or it rejects the credentials.
-    Connect(Cause),
+    Connect(BoxError),
     /// The connection was closed.
-    Closed(Cause),
+    Closed(BoxError),
     /// The definition of a tool exceeds the size of a message on the server.
     DefinitionTooLarge {
         /// The size of the definition in bytes.
@@ -234,18 +235,16 @@ pub enum NatsError {
         /// The name of the bucket.
         bucket: String,
         /// The error of the server.
-        source: Cause,
+        source: BoxError,
     },
 }
 
-type Cause = Box<dyn Error + Send + Sync>;
-
 impl NatsError {
-    pub(crate) fn closed(error: impl Into<Cause>) -> Self {
+    pub(crate) fn closed(error: impl Into<BoxError>) -> Self {
         Self::Closed(error.into())
     }
 
-    pub(crate) fn bucket(bucket: String, error: impl Into<Cause>) -> Self {
+    pub(crate) fn bucket(bucket: String, error: impl Into<BoxError>) -> Self {
         Self::Bucket { bucket, source: error.into() }
     }
 }
