@@ -7,6 +7,7 @@ use std::io::{self, IsTerminal, Write};
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 use toolkit::Content;
+use toolkit::schema::excerpt::{is_invisible, is_joiner};
 use unicode_width::UnicodeWidthStr;
 
 /// Ids and headings.
@@ -133,18 +134,9 @@ pub(crate) fn wrapped(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// Returns true for control characters, bidirectional formatting, and invisible characters.
-///
-/// Joiners are excluded, since emoji and several scripts use them.
+/// Returns true for invisible characters. Joiners are excluded, since emoji and several scripts use them.
 fn is_hidden(c: char) -> bool {
-    match c {
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' | '\u{feff}' => true,
-        '\u{180b}'..='\u{180f}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' => true,
-        '\u{2060}'..='\u{206f}' | '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}' => {
-            true
-        }
-        c => c.is_control(),
-    }
+    c.is_control() || (is_invisible(c) && !is_joiner(c))
 }
 
 /// Escapes hidden characters in `text`, which may come from an untrusted tool.

@@ -66,21 +66,27 @@ pub fn escaped(text: &str) -> String {
     escaped
 }
 
-fn is_invisible(c: char) -> bool {
+/// Returns true for a character that has no glyph or changes the order of the text, but for line ends and tabs.
+///
+/// A joiner is one, although some texts need it: see [`hidden`].
+#[doc(hidden)]
+pub fn is_invisible(c: char) -> bool {
     match c {
         '\n' | '\r' | '\t' => false,
         // Variation selectors that choose between a symbol and its emoji.
         '\u{FE0E}' | '\u{FE0F}' => false,
         '\u{00AD}' | '\u{034F}' | '\u{061C}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}' | '\u{3164}'
         | '\u{FFA0}' => true,
-        '\u{180B}'..='\u{180F}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' => true,
+        '\u{180B}'..='\u{180F}' | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' => true,
         '\u{FE00}'..='\u{FE0D}' | '\u{FEFF}' | '\u{FFF0}'..='\u{FFFB}' | '\u{1D173}'..='\u{1D17A}' => true,
         '\u{E0000}'..='\u{E0FFF}' => true,
         c => c.is_control(),
     }
 }
 
-fn is_joiner(c: char) -> bool {
+/// Returns true for the two characters that join their neighbours, or keep them apart.
+#[doc(hidden)]
+pub fn is_joiner(c: char) -> bool {
     matches!(c, '\u{200C}' | '\u{200D}')
 }
 
@@ -98,6 +104,7 @@ pub fn effect(c: char) -> &'static str {
             "it changes the direction of the text"
         }
         '\u{FE00}'..='\u{FE0D}' | '\u{E0100}'..='\u{E01EF}' => "a variation selector, which can carry hidden bytes",
+        '\u{2028}' | '\u{2029}' => "it ends a line",
         c if c.is_control() => "a control character",
         _ => "it has no width",
     }

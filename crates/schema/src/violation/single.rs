@@ -8,6 +8,8 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
+use crate::excerpt::is_invisible;
+
 pub(super) use self::repeated::{MAX_LISTED, begun, push_json, push_list, push_quoted, repeatable, shorten_pointer};
 pub(super) use self::rule::{not_one_of, outlined, type_name, with_rule, wrong_type};
 
@@ -129,18 +131,11 @@ fn escape_invisible(text: &mut String, start: usize) {
     }
     let line = text.split_off(start);
     for c in line.chars() {
-        match is_invisible(c) {
+        match c.is_control() || is_invisible(c) {
             true => text.extend(c.escape_unicode()),
             false => text.push(c),
         }
     }
-}
-
-/// Returns true for characters without a glyph: controls, line separators, bidirectional and zero-width characters.
-fn is_invisible(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
-        || matches!(c, '\u{e0000}'..='\u{e007f}')
 }
 
 /// The maximum length of a printed pointer, in characters.

@@ -20,5 +20,10 @@ fn a_joiner_is_hidden_unless_the_character_before_it_needs_one() {
 #[test]
 fn every_other_invisible_character_is_hidden_and_escaped() {
     assert_eq!(escaped("a\u{202e}b\u{e0041}\n\u{7}"), "a\\u{202e}b\\u{e0041}\n\\u{7}");
+    assert_eq!(
+        escaped("one\u{2028}two\u{2029}"),
+        "one\\u{2028}two\\u{2029}",
+        "ends of lines that editors show as such"
+    );
     assert_eq!(escaped("👩\u{200d}🚀 ☎\u{fe0f}"), "👩\u{200d}🚀 ☎\u{fe0f}");
 }
