@@ -13,6 +13,7 @@ use toolkit::dispatch::DispatcherBuilder;
 use toolkit::manifest::Listing;
 use toolkit::{Catalog, Dispatcher, Manifest};
 use toolkit_contract::Lock;
+use toolkit_contract::hosts::{self, Host};
 use toolkit_contract::lint::{Level, LintDiagnostic, Rule, lint};
 
 use crate::calls::{self, Called};
@@ -46,6 +47,13 @@ pub(crate) fn command() -> Command {
                 .value_parser(PossibleValuesParser::new(formats::of_providers()))
                 .conflicts_with_all(["lock", "manifest"])
                 .help("Check the rules and limits of this format of `export` only; may be repeated"),
+            Arg::new("host")
+                .long("host")
+                .value_name("HOST")
+                .action(ArgAction::Append)
+                .value_parser(PossibleValuesParser::new(Host::ALL.iter().map(|host| host.name)))
+                .conflicts_with_all(["lock", "manifest"])
+                .help("Warn about the limits of this host only; may be repeated"),
             switch("limits").conflicts_with_all(["lock", "manifest"]).help(
                 "Show the usage of the providers' limits, with strict mode for every tool that supports it",
             ),
@@ -106,6 +114,8 @@ pub(crate) fn run(
                 usages = Some(formats::usages(&catalog, naming(matches), providers(matches))?);
             }
             lints = lints_of(&catalog, &allowed(matches));
+            let of_hosts = hosts::check(catalog.latest(), program, &chosen_hosts(matches));
+            lints.extend(of_hosts.into_iter().filter(|lint| !allowed(matches).contains(&lint.rule)));
             // Building a dispatcher reports missing state.
             {
                 let _on_runtime = runtime.enter();
@@ -158,6 +168,14 @@ fn providers(matches: &ArgMatches) -> impl Iterator<Item = &'static str> {
     let chosen = matches.get_many::<String>("provider");
     formats::of_providers()
         .filter(move |format| chosen.clone().is_none_or(|mut chosen| chosen.any(|name| name == format)))
+}
+
+/// Returns the hosts whose limits are checked: those of `--host`, or else all.
+fn chosen_hosts(matches: &ArgMatches) -> Vec<&'static Host> {
+    match matches.get_many::<String>("host") {
+        Some(names) => names.filter_map(|name| Host::named(name)).collect(),
+        None => Host::ALL.to_vec(),
+    }
 }
 
 /// Checks the tools that clients see, and reports the versions that they do not see.

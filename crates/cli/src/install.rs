@@ -14,18 +14,25 @@ use std::path::PathBuf;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use toolkit::Catalog;
+use toolkit_contract::hosts::{self, Host};
 
 use self::client::{Client, Os, Places, Scope};
 use crate::error::{CommandError, Exit};
 use crate::options::switch;
 use crate::program::Program;
+use crate::report::write_lints;
 
 /// Adds the entry of this program, or prints what would change.
 pub(crate) fn install(catalog: &Catalog, matches: &ArgMatches, program: &Program) -> Result<Exit, CommandError> {
     let target = target(matches, program)?;
     let launch = client::launch(catalog, matches, target.client)?;
     let entry = client::Entry::new(target.client, &target.name, &launch);
-    change::install(&target, &entry, matches)
+    let installed = change::install(&target, &entry, matches)?;
+    if !matches.get_flag("print") {
+        let host = Host::named(target.client.name()).expect("every client is a host");
+        write_lints(&mut anstream::stderr(), &hosts::check(catalog.latest(), &target.name, &[host]))?;
+    }
+    Ok(installed)
 }
 
 /// Removes the entry of this program, or prints what would change.

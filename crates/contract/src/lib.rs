@@ -21,7 +21,8 @@
 //! keyword, property or item. A comparison that exceeds its budget has the verdict [`Verdict::Unknown`], which counts
 //! as breaking, and the change names the budget.
 //!
-//! [`lint`](mod@lint) finds tools that are hard to choose, hard to call, or deceptive. A [`matrix::Matrix`] states which
+//! [`lint`](mod@lint) finds tools that are hard to choose, hard to call, or deceptive; [`hosts::check`] finds those that a host such
+//! as Cursor cuts or leaves out. A [`matrix::Matrix`] states which
 //! versions of components a program supports, and selects the best version on offer.
 //!
 //! With the feature `calls`, `calls` calls every tool that is declared `read_only` with generated arguments, and reports
@@ -35,11 +36,13 @@
 //! | `compare`, `change` | the changes between two catalogs, by name |
 //! | `matrix` | the supported versions of components |
 //! | `calls` | calls with generated arguments, and the defects that they show |
+//! | `hosts` | the limits of the programs that connect to MCP servers |
 //! | `lint` | `quality` of valid tools; deceptive text (`poison`), by what it hides and what it demands |
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "calls")]
 pub mod calls;
+pub mod hosts;
 pub mod lint;
 pub mod matrix;
 

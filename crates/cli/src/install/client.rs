@@ -36,16 +36,21 @@ impl ValueEnum for Client {
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(match self {
-            Self::ClaudeDesktop => "claude-desktop",
-            Self::ClaudeCode => "claude-code",
-            Self::Cursor => "cursor",
-            Self::VsCode => "vscode",
-        }))
+        Some(PossibleValue::new(self.name()))
     }
 }
 
 impl Client {
+    /// Returns the name for options.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::ClaudeDesktop => "claude-desktop",
+            Self::ClaudeCode => "claude-code",
+            Self::Cursor => "cursor",
+            Self::VsCode => "vscode",
+        }
+    }
+
     /// Returns the name for readers.
     pub(super) fn title(self) -> &'static str {
         match self {

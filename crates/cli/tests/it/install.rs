@@ -362,3 +362,19 @@ fn claude_code_changes_the_configuration_of_the_user_itself() {
         .exits(1)
         .says("remove it first: claude mcp remove");
 }
+
+#[test]
+fn install_warns_of_what_its_client_leaves_out() {
+    let home = Home::new("limits");
+    let name = "a-server-whose-name-takes-most-of-the-room-that-cursor-has";
+    let ran = home.run(&["install", "cursor", "--yes", "--name", name]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let warnings: Vec<&str> = ran.err.lines().filter(|line| line.ends_with("[host-name]")).collect();
+    assert!(!warnings.is_empty(), "{ran:?}");
+    for warning in warnings {
+        assert!(warning.contains("in Cursor, which leaves the tool out above 59;"), "{warning}");
+        assert!(!warning.contains("Claude"), "{warning}");
+    }
+    let ran = home.run(&["install", "claude-desktop", "--yes", "--name", name]);
+    assert!(!ran.err.contains("[host-name]"), "{ran:?}");
+}

@@ -34,7 +34,7 @@ pub struct LintDiagnostic {
     pub rule: Rule,
     /// The severity.
     pub level: Level,
-    /// The id of the tool.
+    /// The id of the tool, or the name of the server for a rule on all of its tools.
     pub tool: String,
     /// The location: the name of a field, or a JSON Pointer below it.
     pub location: String,
@@ -134,7 +134,10 @@ rules! {
     UnreadExample "unread-example" Warning "The type of an argument rejects values that its schema accepts, so that a model cannot know what to send.",
     UnenforcedFormat "unenforced-format" Warning "A format is a hint for models: the tool receives texts that do not have it.",
     NeedlessRequired "needless-required" Warning "A model invents a value for an argument that it need not send.",
-    LongName "long-name" Warning "Clients prepend the name of the server to that of the tool, and limit the result to 60 or 64 characters.",
+    HostName "host-name" Warning "A host adds the name of the server to that of the tool, and limits the length of both.",
+    HostDescription "host-description" Warning "A host cuts a long description, so that the model does not read its end.",
+    HostTimeout "host-timeout" Warning "A host stops waiting, and the model does not see the result of a tool that has run.",
+    HostTools "host-tools" Warning "A host limits the number of tools of all servers.",
     UnlistedVersion "unlisted-version" Warning "MCP and the exports list one version of a tool: the highest release.",
     SimilarNames "similar-names" Warning "A model confuses tools whose names hardly differ.",
     SimilarDescriptions "similar-descriptions" Warning "A model cannot choose between tools with the same description.",
@@ -143,9 +146,13 @@ rules! {
 }
 
 impl LintDiagnostic {
-    pub(super) fn new(rule: Rule, tool: &Tool, location: impl Into<String>, message: impl Into<String>) -> Self {
+    pub(crate) fn new(rule: Rule, tool: &Tool, location: impl Into<String>, message: impl Into<String>) -> Self {
         let (tool, location, message) = (tool.id().to_string(), location.into(), message.into());
         Self { rule, level: rule.level(), tool, location, message }
+    }
+
+    pub(crate) fn of_server(rule: Rule, server: &str, location: &str, message: String) -> Self {
+        Self { rule, level: rule.level(), tool: server.to_owned(), location: location.to_owned(), message }
     }
 }
 

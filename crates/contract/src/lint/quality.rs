@@ -4,14 +4,10 @@ use std::collections::{BTreeSet, HashMap};
 
 use serde_json::Value;
 use toolkit::Tool;
-use toolkit::catalog::Naming;
 use toolkit_schema::explore::Unlisted;
 use toolkit_schema::{child, format, inline, quoted, walk};
 
 use super::diagnostic::{LintDiagnostic, Rule};
-
-/// The maximum length of a name that leaves space for the name of a server.
-const MAX_LEN: usize = 40;
 
 /// Verbs of tools that modify something. Ambiguous verbs, such as `add`, are not listed.
 const CHANGES: [&str; 6] = ["create", "overwrite", "remove", "rename", "update", "write"];
@@ -25,7 +21,7 @@ pub(super) fn check(tool: &Tool, diagnostics: &mut Vec<LintDiagnostic>) {
     check_unlisted_names(tool, diagnostics);
     check_example(tool, diagnostics);
     check_formats(tool, diagnostics);
-    check_name(tool, diagnostics);
+    check_hints(tool, diagnostics);
 }
 
 /// Reports tools that a model confuses with each other.
@@ -61,13 +57,7 @@ fn compare_versions(tools: &[&Tool], diagnostics: &mut Vec<LintDiagnostic>) {
     }
 }
 
-fn check_name(tool: &Tool, diagnostics: &mut Vec<LintDiagnostic>) {
-    let name = Naming::NamespaceName.wire_name(tool.id());
-    let length = name.chars().count();
-    if length > MAX_LEN {
-        let message = format!("has {length} characters with its namespace; clients add more, so stay within {MAX_LEN}");
-        diagnostics.push(LintDiagnostic::new(Rule::LongName, tool, "name", message));
-    }
+fn check_hints(tool: &Tool, diagnostics: &mut Vec<LintDiagnostic>) {
     let verb = first_word(tool.name());
     let annotations = tool.annotations();
     let mut contradicts = |hint: &str, verb: &str| {

@@ -36,7 +36,6 @@ fn a_good_tool_has_no_diagnostics() {
 
 #[test]
 fn each_rule_finds_its_defect() {
-    let long: &'static str = "a_name_that_goes_on_and_on_and_on_and_on";
     let described = |schema: Value| sound("search").input(argument(schema));
     for (rule, tools, place) in [
         (Rule::MissingDescription, vec![sound("search").description(" ")], "description"),
@@ -44,7 +43,6 @@ fn each_rule_finds_its_defect() {
         (Rule::VagueDescription, vec![sound("search_notes").description("Retrieval.")], "description"),
         (Rule::UndescribedParameter, vec![described(json!({ "type": "string" }))], "inputSchema/properties/x"),
         (Rule::UntypedParameter, vec![described(json!({ "description": "Anything." }))], "inputSchema/properties/x"),
-        (Rule::LongName, vec![sound(long)], "name"),
         (Rule::ContradictingHint, vec![sound("delete_note").read_only(true)], "annotations"),
         (Rule::ContradictingHint, vec![sound("wipeDisk").destructive(false)], "annotations"),
         (
@@ -165,5 +163,5 @@ fn every_rule_has_a_code_a_reason_and_an_off_switch() {
     assert!(unknown.starts_with("unknown lint rule `no-such-rule`; the rules are invisible-text, "), "{unknown}");
     let tool = sound("delete_note").read_only(true).build().unwrap();
     assert_eq!(lint([&tool], &[Rule::ContradictingHint]), []);
-    assert_eq!(lint([&tool], &[Rule::LongName]).len(), 1);
+    assert_eq!(lint([&tool], &[Rule::SimilarNames]).len(), 1);
 }
