@@ -4,7 +4,7 @@ fn f(#[other] a: A) {
     fn g(#[arg] a: A) {}
 }
 ::core::compile_error! {
-    "unknown `#[tool]` argument `colour`; expected one of `namespace`, `name`, `version`, `title`, `description`, `category`, `tags`, `read_only`, `destructive`, `idempotent`, `open_world`, `aliases`, `deprecated`, `icons`, `meta`, `ui`, `examples`, `requires`, `timeout`, `task`, `blocking`, `show_errors`, `enforce_formats`, `crate`"
+    "unknown `#[tool]` argument `colour`; expected one of `namespace`, `name`, `version`, `title`, `description`, `category`, `tags`, `read_only`, `destructive`, `idempotent`, `open_world`, `aliases`, `deprecated`, `icons`, `meta`, `ui`, `max_result`, `examples`, `requires`, `timeout`, `task`, `blocking`, `show_errors`, `enforce_formats`, `crate`"
 }
 #[other]
 impl A {

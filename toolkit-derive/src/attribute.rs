@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
-use syn::{Expr, ExprLit, Lit, LitStr, Meta, Path, parse_quote};
+use syn::{Expr, ExprLit, Lit, LitInt, LitStr, Meta, Path, parse_quote};
 
 use crate::json::members;
 use crate::module::MODULE;
@@ -36,9 +36,10 @@ pub(crate) struct Attribute {
     pub(crate) aliases: Vec<LitStr>,
     pub(crate) deprecated: Option<LitStr>,
     pub(crate) icons: Vec<Icon>,
-    /// A JSON object, which includes `ui`.
+    /// A JSON object, which includes `ui` and `max_result`.
     pub(crate) meta: Option<Expr>,
     ui: Option<LitStr>,
+    max_result: Option<LitInt>,
     pub(crate) examples: Vec<Expr>,
     pub(crate) requirements: Requirements,
     pub(crate) timeout: Option<Duration>,
@@ -91,6 +92,7 @@ const TOOL: &[&str] = &[
     "icons",
     "meta",
     "ui",
+    "max_result",
     "examples",
     "requires",
     "timeout",
@@ -152,7 +154,10 @@ impl Attribute {
         let mut parsed = Self::default();
         let first = arguments.clone().into_iter().next();
         if let Ok(text) = syn::parse2::<LitStr>(first.into_iter().collect()) {
-            report.error(&text, format!("positional arguments are not supported; write `{} = …`", keys[0]));
+            let is_sentence = text.value().contains(char::is_whitespace) && keys.contains(&"description");
+            let key = if is_sentence { "description" } else { keys[0] };
+            report.error(&text, format!("positional arguments are not supported; write `{key} = …`"));
+            parsed.names_description = is_sentence;
             return parsed;
         }
         // A malformed description is reported once, and not as a missing description too.
@@ -177,7 +182,12 @@ impl Attribute {
             }
         }
         if let Some(uri) = parsed.ui.take() {
-            parsed.meta = with_ui(&uri, parsed.meta.take(), report);
+            let value = format!("{{\"resourceUri\":\"{}\"}}", uri.value());
+            parsed.meta = with_member("ui", "ui", &value, &uri, parsed.meta.take(), report);
+        }
+        if let Some(max) = parsed.max_result.take() {
+            let (name, value) = ("anthropic/maxResultSizeChars", max.base10_digits());
+            parsed.meta = with_member("max_result", name, value, &max, parsed.meta.take(), report);
         }
         if parsed.read_only == Some(true) && parsed.destructive == Some(true) {
             let destructive = metas.iter().find(|meta| meta.path().is_ident("destructive"));
@@ -207,6 +217,7 @@ impl Attribute {
             "icons" => self.icons = requirements::icons(meta, report),
             "meta" => self.meta = text_expr(meta, "{}", report),
             "ui" => self.ui = ui(meta, report),
+            "max_result" => self.max_result = max_result(meta, report),
             "examples" => self.examples = text_exprs(meta, "{}", report).unwrap_or_default(),
             "requires" => self.requirements = requirements::requires(meta, report),
             "timeout" => self.timeout = text(meta, "30s", report).and_then(|text| duration(&text, report)),
@@ -322,14 +333,42 @@ fn ui(meta: &Meta, report: &mut Report) -> Option<LitStr> {
     is_uri.then_some(text)
 }
 
-/// Adds the user interface to `meta`, which the catalog validates.
-fn with_ui(uri: &LitStr, meta: Option<Expr>, report: &mut Report) -> Option<Expr> {
+/// The fewest characters of `max_result`: less would be cut to the note about it.
+const MIN_RESULT: u32 = 1_000;
+
+fn max_result(meta: &Meta, report: &mut Report) -> Option<LitInt> {
+    let value = value_of(meta);
+    if let Some(Expr::Lit(ExprLit { lit: Lit::Int(number), .. })) = &value
+        && number.suffix().is_empty()
+        && number.base10_parse::<u32>().is_ok_and(|number| number >= MIN_RESULT)
+    {
+        return Some(number.clone());
+    }
+    let message = "`max_result` must be the number of characters that a result has at most, from 1000, as in `max_result = 50_000`";
+    match value {
+        Some(value) => report.error(value, message),
+        None => report.error(meta, message),
+    }
+    None
+}
+
+/// Adds a member to `meta`, which the catalog validates.
+fn with_member(
+    key: &str,
+    name: &str,
+    value: &str,
+    place: &impl ToTokens,
+    meta: Option<Expr>,
+    report: &mut Report,
+) -> Option<Expr> {
     let text = match &meta {
         None => "{}".to_owned(),
         Some(meta) => match as_literal(meta) {
             Some(text) => text.value(),
             None => {
-                report.error(meta, "write `meta` as a JSON object beside `ui`, or the member `ui` in the constant");
+                let message =
+                    format!("write `meta` as a JSON object beside `{key}`, or the member `{name}` in the constant");
+                report.error(meta, message);
                 return None;
             }
         },
@@ -337,14 +376,18 @@ fn with_ui(uri: &LitStr, meta: Option<Expr>, report: &mut Report) -> Option<Expr
     let Ok(members) = members(&text) else {
         return meta;
     };
-    if members.iter().any(|(name, _)| name == "ui") {
-        report.error(uri, "`meta` has a member `ui` too; write `ui = …`, or the whole object in `meta`");
+    if members.iter().any(|(other, _)| other == name) {
+        report.error(
+            place,
+            format!("`meta` has a member `{name}` too; write `{key} = …`, or the whole object in `meta`"),
+        );
         return meta;
     }
     let comma = if members.is_empty() { "" } else { "," };
     let rest = text.trim_start().strip_prefix('{').unwrap_or_default();
-    let json = format!("{{\"ui\":{{\"resourceUri\":\"{}\"}}{comma}{rest}", uri.value());
-    let text = LitStr::new(&json, uri.span());
+    let json = format!("{{\"{name}\":{value}{comma}{rest}");
+    let span = place.to_token_stream().into_iter().next().map_or_else(Span::call_site, |token| token.span());
+    let text = LitStr::new(&json, span);
     Some(parse_quote!(#text))
 }
 

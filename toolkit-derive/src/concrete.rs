@@ -1,7 +1,7 @@
 //! `#[concrete(Notes<Memory>, namespace = "…")]`, which instantiates a generic toolset for one type, and the substitution of
 //! types for `Self` and type parameters.
 
-use proc_macro2::{Group, TokenStream, TokenTree};
+use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::visit_mut::{self, VisitMut};
@@ -198,10 +198,21 @@ impl Substitute<'_> {
     }
 }
 
+/// Returns a type whose errors point to the name that it replaces.
+fn located_at(ty: &Type, place: Span) -> Type {
+    let tokens = ty.to_token_stream().into_iter().map(|mut token| {
+        token.set_span(token.span().located_at(place));
+        token
+    });
+    syn::parse2(tokens.collect()).unwrap_or_else(|_| ty.clone())
+}
+
 impl VisitMut for Substitute<'_> {
     fn visit_type_mut(&mut self, ty: &mut Type) {
         match ty {
-            Type::Path(path) if path.qself.is_none() && path.path.is_ident(self.name) => *ty = self.ty.clone(),
+            Type::Path(path) if path.qself.is_none() && path.path.is_ident(self.name) => {
+                *ty = located_at(self.ty, path.path.segments[0].ident.span());
+            }
             Type::Path(path) if path.qself.is_none() => {
                 if let Some((qself, rest)) = self.qualified(&path.path) {
                     (path.qself, path.path) = (Some(qself), rest);

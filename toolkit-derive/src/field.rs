@@ -9,6 +9,9 @@ use syn::{Attribute, Expr, ExprLit, ExprPath, Lit, LitStr, Meta, PathArguments, 
 
 use crate::value::{Report, key_of, metas, suggest, ungrouped_type, value_of};
 
+/// The attributes that the macros of other crates have on parameters.
+pub(crate) const OF_OTHER_MACROS: [&str; 4] = ["desc", "description", "param", "tool"];
+
 const SERDE: &[&str] = &[
     "alias",
     "borrow",
@@ -60,6 +63,15 @@ const SCHEMARS: &[&str] = &[
 /// Reports errors in an attribute of a parameter of type `ty`.
 pub(crate) fn check(attr: &Attribute, ty: &Type, report: &mut Report) {
     let path = attr.path();
+    if let Some(name) = OF_OTHER_MACROS.iter().find(|name| path.is_ident(name)) {
+        let message = match *name {
+            "tool" => {
+                "remove it: the fields of a struct that is the only parameter are the arguments, and other parameters are arguments by themselves"
+            }
+            _ => "write the description of an argument as a doc comment on it, as in `/// The path of the file.`",
+        };
+        return report.error(attr, message);
+    }
     match &attr.meta {
         Meta::List(list) if path.is_ident("serde") => {
             for meta in metas(list.tokens.clone(), report) {

@@ -27,6 +27,11 @@ pub(crate) fn keyword(item: &Item) -> TokenStream {
         Item::Impl(item) => item.impl_token.to_token_stream(),
         Item::Mod(item) => item.mod_token.to_token_stream(),
         Item::Trait(item) => item.trait_token.to_token_stream(),
+        // A method without a body, such as that of a trait.
+        Item::Verbatim(tokens) => {
+            let mut tokens = tokens.clone().into_iter();
+            tokens.find(|token| token.to_string() == "fn").map_or_else(|| item.to_token_stream(), Into::into)
+        }
         other => other.to_token_stream(),
     }
 }

@@ -11,6 +11,7 @@ use quote::quote;
 use syn::visit_mut::{self, VisitMut};
 use syn::{Attribute, Attribute as RustAttribute, FnArg, Item, ItemMod, Meta, MetaList, Signature, parse_quote};
 
+use crate::field::OF_OTHER_MACROS;
 use crate::value::{Report, is_doc};
 
 /// The argument that carries the arguments of the module to an attribute inside it.
@@ -118,5 +119,6 @@ pub(crate) fn is_prompt(attr: &Attribute) -> bool {
 }
 
 fn is_ours(attr: &Attribute) -> bool {
-    is_doc(attr) || ["arg", "serde", "schemars"].iter().any(|name| attr.path().is_ident(name))
+    let names = ["arg", "serde", "schemars"].into_iter().chain(OF_OTHER_MACROS);
+    is_doc(attr) || names.into_iter().any(|name| attr.path().is_ident(name))
 }

@@ -1,6 +1,6 @@
 //! Parsers of `requires(…)` and `icons = […]`.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
 use syn::{Expr, ExprLit, Lit, LitStr, Meta, Path};
 
@@ -74,6 +74,10 @@ fn nested(meta: &Meta, example: &str, report: &mut Report) -> Vec<Meta> {
         report.error(meta, format!("`{}` takes a list, as in `{example}`", key_of(meta)));
         return Vec::new();
     };
+    if let Some(TokenTree::Literal(value)) = list.tokens.clone().into_iter().next() {
+        report.error(value, format!("expected the name of an argument before this value, as in `{example}`"));
+        return Vec::new();
+    }
     metas(list.tokens.clone(), report)
 }
 

@@ -53,6 +53,9 @@ fn report_unsupported_item(kind: RecordKind, item: &Item, report: &mut Report) {
         Item::Impl(_) => "put `#[toolset]` on an `impl` block",
         Item::Mod(_) => "put `#[toolset]` on a module to set arguments of all its tools",
         Item::Trait(_) => "for a trait, put it on a function that calls its methods",
+        Item::Verbatim(tokens) if tokens.clone().into_iter().any(|token| token.to_string() == "fn") => {
+            "this is a method of a trait: put it on a method in an `impl` block with `#[toolset]`, or on a free function"
+        }
         _ => "wrap this item in a function",
     };
     report.error(keyword(item), format!("`#[{}]` applies to functions; {message}", kind.name()));

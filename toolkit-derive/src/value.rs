@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::time::Duration;
 
 use crate::json;
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, Expr, ExprLit, Lit, LitStr, Macro, Meta, Path, Type};
@@ -40,7 +40,12 @@ fn read(argument: TokenStream, metas: &mut Vec<Meta>, report: &mut Report) {
             let key = argument.clone().into_iter().next().map(|key| key.to_string()).unwrap_or_default();
             report.error(argument, format!("expected a value after `{key} =`"));
         }
-        Err(error) => report.push(error),
+        Err(error) => match braced_list(&argument) {
+            Some((key, braces)) => {
+                report.error(braces, format!("a list is written in brackets, as in `{key} = [\"…\", \"…\"]`"));
+            }
+            None => report.push(error),
+        },
         Ok((meta, rest)) => match (&meta, rest.clone().into_iter().next()) {
             (_, None) => metas.push(meta),
             (Meta::Path(_), Some(value @ TokenTree::Literal(_))) => {
@@ -52,6 +57,19 @@ fn read(argument: TokenStream, metas: &mut Vec<Meta>, report: &mut Report) {
                 read(rest, metas, report);
             }
         },
+    }
+}
+
+/// Returns the key and the braces of `key = {"a", "b"}`.
+fn braced_list(argument: &TokenStream) -> Option<(Ident, Group)> {
+    let tokens: Vec<TokenTree> = argument.clone().into_iter().collect();
+    match &tokens[..] {
+        [TokenTree::Ident(key), TokenTree::Punct(_), TokenTree::Group(group)]
+            if group.delimiter() == Delimiter::Brace =>
+        {
+            Some((key.clone(), group.clone()))
+        }
+        _ => None,
     }
 }
 
@@ -271,6 +289,7 @@ fn of_other_macros(key: &str) -> Option<&'static str> {
         "open_world_hint" => "write `open_world`",
         "annotations" => "write the hints as arguments, as in `read_only` or `destructive = false`",
         "params" | "parameters" => "describe parameters with doc comments on them",
+        "aggr" => "remove it: the fields of a struct that is the only parameter are the arguments",
         "required" => "an argument is required unless its type is an `Option` or it has `#[arg(default)]`",
         "input_schema" | "output_schema" | "schema" => {
             "schemas are derived from the types of parameters and results; change them with `#[schemars(…)]`"

@@ -31,6 +31,8 @@ fn valid_arguments_have_no_errors() {
         "task = \"optional\", timeout = \"2m\"",
         "task = \"required\", timeout = \"30s\"",
         "aliases = [\"a\", \"a:b\", \"a:b:1.0.0\"], ui = \"ui://a\", meta = {}",
+        "max_result = 1000",
+        "max_result = 50_000, ui = \"ui://a\", meta = { \"a\": 1 }",
         "icons = [\"https://a\", icon(src = \"b\", theme = \"light\"), icon(src = \"b\", sizes = [\"1x1\"])], category = \"c\"",
         "requires(user_id = false, scopes = []), show_errors = false, enforce_formats, crate = ::tk, deprecated = \"no\"",
     ] {
@@ -39,6 +41,9 @@ fn valid_arguments_have_no_errors() {
     let tags: Vec<String> = (0..20).map(|n| format!("\"{}{n:02}\"", "t".repeat(62))).collect();
     assert_eq!(of_arguments(&format!("tags = [{}]", tags.join(", "))), [""; 0]);
 }
+
+const MAX_RESULT: &str =
+    "`max_result` must be the number of characters that a result has at most, from 1000, as in `max_result = 50_000`";
 
 #[test]
 fn an_argument_has_a_message_with_its_remedy() {
@@ -84,6 +89,20 @@ fn an_argument_has_a_message_with_its_remedy() {
             "ui = \"ui://a\", meta = { \"ui\": 1 }",
             "`meta` has a member `ui` too; write `ui = …`, or the whole object in `meta`",
         ),
+        ("max_result", MAX_RESULT),
+        ("max_result = 999", MAX_RESULT),
+        ("max_result = -1", MAX_RESULT),
+        ("max_result = 5_000_000_000", MAX_RESULT),
+        ("max_result = 1000u32", MAX_RESULT),
+        ("max_result = \"50k\"", MAX_RESULT),
+        (
+            "max_result = 1000, meta = META",
+            "write `meta` as a JSON object beside `max_result`, or the member `anthropic/maxResultSizeChars` in the constant",
+        ),
+        (
+            "max_result = 1000, meta = { \"anthropic/maxResultSizeChars\": 1 }",
+            "`meta` has a member `anthropic/maxResultSizeChars` too; write `max_result = …`, or the whole object in `meta`",
+        ),
         ("icons = \"a\"", "`icons` must be a list, as in `icons = [icon(src = \"https://example.com/a.png\")]`"),
         (
             "icons = [image(src = \"a\")]",
@@ -104,6 +123,17 @@ fn an_argument_has_a_message_with_its_remedy() {
         ("read_only, read_only", "duplicate `#[tool]` argument `read_only`"),
         ("read_only, destructive", "`destructive` contradicts `read_only`; remove one of the two"),
         ("\"math\"", "positional arguments are not supported; write `namespace = …`"),
+        ("\"Adds two integers\"", "positional arguments are not supported; write `description = …`"),
+        ("tags = {\"a\", \"b\"}", "a list is written in brackets, as in `tags = [\"…\", \"…\"]`"),
+        (
+            "requires(\"KEY\")",
+            "expected the name of an argument before this value, as in `requires(secret = \"API_KEY\")`",
+        ),
+        (
+            "aggr",
+            "unknown `#[tool]` argument `aggr`; remove it: the fields of a struct that is the only parameter are the \
+             arguments",
+        ),
         (", read_only", "expected an argument before this comma"),
         ("title =", "expected a value after `title =`"),
         ("title \"a\"", "expected `=`, as in `title = \"a\"`"),
@@ -673,4 +703,25 @@ fn show_error_takes_the_crate() {
     ] {
         assert_eq!(errors(&format!("#[derive(ShowError)] {program}")), messages, "{program}");
     }
+}
+
+#[test]
+fn attributes_of_other_macros_on_a_parameter_have_a_remedy() {
+    let described = "write the description of an argument as a doc comment on it, as in `/// The path of the file.`";
+    for attribute in ["#[description(\"A.\")]", "#[desc = \"A.\"]", "#[param(\"A.\")]"] {
+        assert_eq!(of_parameters(&format!("{attribute} a: A")), [described], "{attribute}");
+    }
+    let aggregated = "remove it: the fields of a struct that is the only parameter are the arguments, and other parameters \
+                      are arguments by themselves";
+    assert_eq!(of_parameters("#[tool(aggr)] a: A"), [aggregated]);
+    assert_eq!(of_parameters("#[tool(param)] a: A"), [aggregated]);
+}
+
+#[test]
+fn a_method_of_a_trait_is_not_a_tool() {
+    assert_eq!(
+        errors("#[tool] fn read(&self, a: String) -> String;"),
+        ["`#[tool]` applies to functions; this is a method of a trait: put it on a method in an `impl` block with \
+          `#[toolset]`, or on a free function"]
+    );
 }
