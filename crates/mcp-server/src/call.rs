@@ -9,6 +9,7 @@
 //! | `begin` | reads what the request declares, registers it for cancellation, and connects the context of the tool with the client |
 //! | `run` | from the permit to the response, in one function |
 //! | `tool` | the part on a thread for tools: the tool, and its result as a response |
+//! | `shorten` | the text of a result that is longer than its tool declares |
 //! | `messages` | the events of a running tool as messages to the client |
 //! | `early_end` | what ends a call before its tool does |
 //! | `watch` | the metrics and the audit line of a call |
@@ -22,6 +23,7 @@ mod messages;
 mod offer;
 mod permit_slot;
 mod run;
+mod shorten;
 mod task;
 mod tool;
 mod watch;

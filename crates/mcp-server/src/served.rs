@@ -42,6 +42,10 @@ pub(super) struct ServedTools {
     pub(super) prompts: ServedPrompts,
 }
 
+/// The key in `_meta` of a tool for the number of characters that its result has at most, by which Claude Code decides whether
+/// it gives the result to the model or saves it to a file.
+const MAX_RESULT: &str = "anthropic/maxResultSizeChars";
+
 /// A served tool.
 pub(super) struct ServedTool {
     pub(super) name: String,
@@ -54,6 +58,8 @@ pub(super) struct ServedTool {
     /// True if the tool calls other tools.
     pub(super) calls_tools: bool,
     pub(super) task_support: TaskSupport,
+    /// The number of characters after which the text of a result is cut, unless another server answers.
+    pub(super) max_result: Option<usize>,
     pub(super) metrics: Arc<CallMetrics>,
 }
 
@@ -76,7 +82,8 @@ impl ServedTools {
         let (mut not_objects, mut wrong) = (Vec::new(), Vec::new());
         for (name, tool) in names.iter() {
             // The trees of the schemas are not kept: those of all tools take more memory than their text.
-            let list = if dispatcher.is_proxied(tool) { list_proxied_tool } else { list_tool };
+            let is_proxied = dispatcher.is_proxied(tool);
+            let list = if is_proxied { list_proxied_tool } else { list_tool };
             let shown = list(name, tool, Revision::V2026_07_28);
             check_object(tool, &shown["inputSchema"], &mut not_objects);
             let id: Arc<str> = tool.id().to_string().into();
@@ -91,6 +98,7 @@ impl ServedTools {
                 has_requirements: !tool.requirements().is_empty(),
                 calls_tools: dispatcher.calls_tools(tool),
                 task_support: tool.task_support(),
+                max_result: shown["_meta"][MAX_RESULT].as_u64().map(|max| max as usize).filter(|_| !is_proxied),
                 metrics: metrics.tool(&id),
                 id,
             });

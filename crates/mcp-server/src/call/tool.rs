@@ -16,6 +16,7 @@ use toolkit_runtime::{CallPermit, run_tool};
 use tracing::Instrument;
 
 use super::messages::CallEvent;
+use super::shorten::shorten;
 use super::{Asks, Call, invalid_state};
 use crate::ask::{RoundOutcome, Rounds};
 use crate::proxy_uri::backend_name;
@@ -131,7 +132,10 @@ fn succeeded(call: &Call, run: RunResult) -> Reply {
     if result.len() / 2 > call.shared.max_result_bytes {
         return failed(call, too_large(call, result.len()));
     }
-    reply_with(call, &result)
+    match call.entry().max_result.and_then(|max| shorten(&result, max)) {
+        Some(shorter) => reply_with(call, &shorter),
+        None => reply_with(call, &result),
+    }
 }
 
 /// Replaces the URIs in the content of a backend with those under which the proxy serves its resources.

@@ -12,6 +12,7 @@ mod faults;
 mod headers;
 mod listing;
 mod logging;
+mod max_result;
 mod messages;
 mod pipes;
 mod prompts;
