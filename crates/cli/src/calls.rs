@@ -1,4 +1,13 @@
 //! `check --calls`: calls the tools with generated arguments.
+//!
+//! A tool may exit, abort, or exceed the stack or the memory, so that the calls are made in a process of their own: this program
+//! with the same arguments. It records each call in a journal before it makes it (`journal`), and the result of each tool. If it
+//! ends early, the last call is the defect, and the next process continues with the next tool.
+
+#[cfg(feature = "calls")]
+mod journal;
+#[cfg(feature = "calls")]
+mod process;
 
 use std::io::{self, Write};
 
@@ -10,7 +19,7 @@ use crate::error::CommandError;
 use crate::options::{duration, unless};
 use crate::style::{self, printable};
 
-pub(crate) fn options() -> [Arg; 5] {
+pub(crate) fn options() -> [Arg; 6] {
     let calls = Arg::new("calls").long("calls").value_name("N").value_parser(value_parser!(u32).range(1..)).help(
         "Also call each tool that is declared read-only N times with generated arguments, and report panics, hangs, \
          results that do not match their schema, and other broken promises",
@@ -22,6 +31,9 @@ pub(crate) fn options() -> [Arg; 5] {
         detail("include", "TOOL")
             .action(ArgAction::Append)
             .help("Call this tool although it is not declared read-only; may be repeated"),
+        detail("exclude", "TOOL")
+            .action(ArgAction::Append)
+            .help("Do not call this tool although it is declared read-only; may be repeated"),
         detail("seed", "SEED").value_parser(value_parser!(u64)).help("Seed of the generated arguments [default: 0]"),
         detail("cases", "FILE")
             .help("Try the arguments in FILE first, and add those that show a defect; one JSON object on each line"),
@@ -61,54 +73,36 @@ impl Called {
     }
 }
 
-/// Calls the tools on the current runtime if `--calls` is given.
+/// Calls the tools if `--calls` is given: in another process, or in this one if it is that process.
 #[cfg(feature = "calls")]
 pub(crate) fn run(dispatcher: &Dispatcher, matches: &ArgMatches) -> Result<Option<Called>, CommandError> {
-    use std::time::Duration;
-
-    use indicatif::{ProgressBar, ProgressStyle};
-    use toolkit::Context;
-    use toolkit_contract::calls::CallsError;
-
-    use crate::error::Exit;
-    use crate::options::program_name;
-    use crate::{credentials, runtime};
-
-    let Some(n_calls) = matches.get_one::<u32>("calls") else {
+    if !matches.contains_id("calls") {
         return Ok(None);
+    }
+    // An unknown name is an error of the command line.
+    for option in ["include", "exclude"] {
+        for name in matches.get_many::<String>(option).into_iter().flatten() {
+            dispatcher.catalog().resolve(name)?;
+        }
+    }
+    let report = match journal::inherited() {
+        Some(path) => process::make_calls(dispatcher, matches, &path)?,
+        None => process::watch_calls(matches)?,
     };
-    // Shown on a terminal only.
-    let progress = ProgressBar::new_spinner();
-    progress.set_style(ProgressStyle::with_template("{spinner} {elapsed}  {msg}").map_err(io::Error::other)?);
-    progress.enable_steady_tick(Duration::from_millis(120));
-    let shown = progress.clone();
-    let mut calls = toolkit_contract::calls(dispatcher).per_tool(*n_calls as usize).context(move |tool| {
-        shown.set_message(format!("calling {}", printable(&tool.id().to_string())));
-        let context = Context::new().with_credentials(credentials::from_environment(tool.requirements()));
-        credentials::of_each_tool(context)
-    });
-    for name in matches.get_many::<String>("include").into_iter().flatten() {
-        // An unknown name is an error of the command line.
-        dispatcher.catalog().resolve(name)?;
-        calls = calls.include(name);
-    }
-    if let Some(seed) = matches.get_one("seed") {
-        calls = calls.seed(*seed);
-    }
-    if let Some(limit) = matches.get_one("timeout") {
-        calls = calls.time_limit(*limit);
-    }
-    if let Some(path) = matches.get_one::<String>("cases") {
-        calls = calls.cases(path);
-    }
-    runtime::silence_panics();
-    let failed =
-        |error: CallsError| CommandError::Other { exit: Exit::Failed, kind: "calls", message: error.to_string() };
-    let report = calls.run();
-    progress.finish_and_clear();
-    let report = report.map_err(failed)?;
-    let mut json = serde_json::to_value(&report).map_err(io::Error::from)?;
-    let program = program_name();
+    called(&report, matches).map(Some)
+}
+
+/// Returns the defects of `--allow`.
+#[cfg(feature = "calls")]
+fn allowed(matches: &ArgMatches) -> impl Iterator<Item = toolkit_contract::calls::Defect> + '_ {
+    matches.get_many::<String>("allow").into_iter().flatten().filter_map(|code| code.parse().ok())
+}
+
+/// Adds the command that makes the call to each defect.
+#[cfg(feature = "calls")]
+fn called(report: &toolkit_contract::calls::CallReport, matches: &ArgMatches) -> Result<Called, CommandError> {
+    let mut json = serde_json::to_value(report).map_err(io::Error::from)?;
+    let program = crate::options::program_name();
     let proxy = matches.get_one::<String>("proxy").map(|file| style::shell_word(file));
     let mut defects = Vec::new();
     for (idx, found) in report.diagnostics().iter().enumerate() {
@@ -120,7 +114,7 @@ pub(crate) fn run(dispatcher: &Dispatcher, matches: &ArgMatches) -> Result<Optio
         defects.push((format!("{}: {} [{}]", found.tool, found.message, found.defect), command));
     }
     let untested = report.untested().iter().map(ToString::to_string).collect();
-    Ok(Some(Called { json, n_calls: report.n_calls(), defects, untested }))
+    Ok(Called { json, n_calls: report.n_calls(), defects, untested })
 }
 
 #[cfg(not(feature = "calls"))]

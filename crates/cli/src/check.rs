@@ -14,7 +14,7 @@ use toolkit::manifest::Listing;
 use toolkit::{Catalog, Dispatcher, Manifest};
 use toolkit_contract::Lock;
 use toolkit_contract::hosts::{self, Host};
-use toolkit_contract::lint::{Level, LintDiagnostic, Rule, lint};
+use toolkit_contract::lint::{Level, LintDiagnostic, Rule, UnknownRuleError, lint};
 
 use crate::calls::{self, Called};
 use crate::diff::{self, unreadable};
@@ -38,8 +38,8 @@ pub(crate) fn command() -> Command {
                 .long("allow")
                 .value_name("RULE")
                 .action(ArgAction::Append)
-                .value_parser(|code: &str| code.parse::<Rule>())
-                .help("Disable a lint rule by its code, shown in brackets after each message"),
+                .value_parser(code)
+                .help("Disable a lint rule, or a defect of `--calls`, by its code, shown in brackets after each message"),
             Arg::new("provider")
                 .long("provider")
                 .value_name("FORMAT")
@@ -190,7 +190,16 @@ fn lints_of(catalog: &Catalog, allowed: &[Rule]) -> Vec<LintDiagnostic> {
 
 /// Returns the disabled rules.
 fn allowed(matches: &ArgMatches) -> Vec<Rule> {
-    matches.get_many::<Rule>("allow").into_iter().flatten().copied().collect()
+    matches.get_many::<String>("allow").into_iter().flatten().filter_map(|code| code.parse().ok()).collect()
+}
+
+/// Parses the code of a lint rule or of a defect.
+fn code(code: &str) -> Result<String, UnknownRuleError> {
+    #[cfg(feature = "calls")]
+    if code.parse::<toolkit_contract::calls::Defect>().is_ok() {
+        return Ok(code.to_owned());
+    }
+    code.parse::<Rule>().map(|_| code.to_owned())
 }
 
 fn write(

@@ -31,8 +31,9 @@
 //!
 //! On Linux, a tool that is declared `read_only` and writes to a file, a pipe or the terminal is reported. Only the thread
 //! on which a call runs is observed: `tokio::fs` writes on others. Creating, renaming and deleting a file without writing
-//! to it is not seen, and neither is a message on a socket. Use `tracing` for what such a tool would print: a server over
-//! stdio sends its messages to standard output.
+//! to it is not seen, and neither is a message on a socket. What it writes to standard error does not count if that is a file, as
+//! it is for `check --calls`. A tool that writes to another process or to a file that it removes is not told apart; see
+//! [`Calls::allow`].
 //!
 //! # Calls that hang
 //!
@@ -121,10 +122,17 @@ pub fn calls(dispatcher: &Dispatcher) -> Calls {
         time_limit: TIME_LIMIT,
         seed: 0,
         included: Vec::new(),
+        excluded: Vec::new(),
+        allowed: Vec::new(),
         cases: None,
         context: Box::new(|_| Context::new()),
+        before_call: Box::new(|_, _| {}),
+        after_tool: Box::new(|_, _| {}),
     }
 }
+
+type BeforeCall = Box<dyn Fn(&Tool, &Value)>;
+type AfterTool = Box<dyn Fn(&Tool, &CallReport)>;
 
 /// A run of generated calls.
 ///
@@ -136,8 +144,12 @@ pub struct Calls {
     time_limit: Duration,
     seed: u64,
     included: Vec<String>,
+    excluded: Vec<String>,
+    allowed: Vec<Defect>,
     cases: Option<PathBuf>,
     context: Box<dyn Fn(&Tool) -> Context>,
+    before_call: BeforeCall,
+    after_tool: AfterTool,
 }
 
 impl Calls {
@@ -167,6 +179,47 @@ impl Calls {
         self
     }
 
+    /// Excludes a tool by any of its names although it is declared `read_only`.
+    pub fn exclude(mut self, tool: impl Into<String>) -> Self {
+        self.excluded.push(tool.into());
+        self
+    }
+
+    /// Does not report a kind of defect.
+    ///
+    /// ```
+    /// use toolkit::{Dispatcher, catalog, tool};
+    /// use toolkit_contract::calls::Defect;
+    ///
+    /// /// Returns the time, and logs it to a file.
+    /// #[tool(read_only)]
+    /// fn now() -> String {
+    ///     let _ = std::fs::write("/dev/null", "asked");
+    ///     "12:00".to_owned()
+    /// }
+    ///
+    /// let dispatcher = Dispatcher::new(catalog![now]?)?;
+    /// toolkit_contract::calls(&dispatcher).allow(Defect::Writes).expect_no_defects()?;
+    /// # Ok::<(), toolkit::catalog::Diagnostics>(())
+    /// ```
+    pub fn allow(mut self, defect: Defect) -> Self {
+        self.allowed.push(defect);
+        self
+    }
+
+    /// Sets a function that is called with the tool and the arguments before each call, such as one that records them in case
+    /// the call ends the process.
+    pub fn before_call(mut self, before: impl Fn(&Tool, &Value) + 'static) -> Self {
+        self.before_call = Box::new(before);
+        self
+    }
+
+    /// Sets a function that is called with each tool and its result, also for a tool that was not tested.
+    pub fn after_tool(mut self, after: impl Fn(&Tool, &CallReport) + 'static) -> Self {
+        self.after_tool = Box::new(after);
+        self
+    }
+
     /// Keeps arguments that show a defect in a file, one case on each line: `{"tool": ID, "arguments": {…}}`. The cases of
     /// the file are tried first, and may be committed.
     pub fn cases(mut self, path: impl Into<PathBuf>) -> Self {
@@ -184,38 +237,45 @@ impl Calls {
     ///
     /// # Errors
     ///
-    /// Returns an error if an included tool is unknown, the file of cases cannot be read or written, or a thread cannot be
+    /// Returns an error if a tool that is named is unknown, the file of cases cannot be read or written, or a thread cannot be
     /// started.
     pub fn run(self) -> Result<CallReport, CallsError> {
         let catalog = self.dispatcher.catalog();
-        let included = self.included.iter().map(|name| catalog.resolve(name).map(Tool::id));
-        let included: Vec<&ToolId> =
-            included.collect::<Result<_, _>>().map_err(|error| CallsError::new(error.to_string()))?;
+        let ids = |names: &[String]| -> Result<Vec<ToolId>, CallsError> {
+            let ids = names.iter().map(|name| catalog.resolve(name).map(|tool| tool.id().clone()));
+            ids.collect::<Result<_, _>>().map_err(|error| CallsError::new(error.to_string()))
+        };
+        let (included, excluded) = (ids(&self.included)?, ids(&self.excluded)?);
         let mut cases = Cases::read(self.cases.clone())?;
         let mut caller = Caller::new(self.dispatcher.clone(), self.time_limit).map_err(CallsError::from_io)?;
         let mut report = CallReport::default();
         for tool in catalog.iter() {
+            let mut of_tool = CallReport::default();
             let name = shortest_name(catalog, tool);
-            if tool.annotations().read_only != Some(true) && !included.contains(&tool.id()) {
-                let reason = "it is not declared `read_only`, and not included".to_owned();
-                report.untested.push(Untested { tool: name, reason });
-                continue;
-            }
-            let context = (self.context)(tool);
-            let judge = Judge::new(tool, self.dispatcher.coercion(tool), &context);
-            let mut run = ToolRun { judge, context, caller: &mut caller, n_calls: 0, n_hung: 0, n_ended: 0 };
-            let kept: Vec<Value> = cases.of(catalog, tool).collect();
-            let outcome = run.run(kept, self.per_tool, self.seed).map_err(CallsError::from_io)?;
-            report.n_calls += run.n_calls;
-            for (arguments, (defect, message)) in outcome.found {
-                cases.keep(name.clone(), &arguments);
-                report.diagnostics.push(CallDiagnostic { defect, tool: name.clone(), arguments, message });
-            }
-            if let Some(reason) = outcome.untested {
-                report.untested.push(Untested { tool: name, reason });
-            }
+            let untested = match excluded.contains(tool.id()) {
+                true => Some("it is excluded".to_owned()),
+                false if tool.annotations().read_only == Some(true) || included.contains(tool.id()) => {
+                    let context = (self.context)(tool);
+                    let judge = Judge::new(tool, self.dispatcher.coercion(tool), &context);
+                    let (caller, before_call, allowed) = (&mut caller, &*self.before_call, &*self.allowed);
+                    let mut run =
+                        ToolRun { judge, context, caller, before_call, allowed, n_calls: 0, n_hung: 0, n_ended: 0 };
+                    let kept: Vec<Value> = cases.of(catalog, tool).collect();
+                    let outcome = run.run(kept, self.per_tool, self.seed).map_err(CallsError::from_io)?;
+                    of_tool.count(run.n_calls);
+                    for (arguments, (defect, message)) in outcome.found {
+                        cases.keep(name.clone(), &arguments);
+                        of_tool.push(CallDiagnostic::new(defect, name.clone(), arguments, message));
+                    }
+                    outcome.untested
+                }
+                false => Some("it is not declared `read_only`, and not included".to_owned()),
+            };
+            of_tool.untested.extend(untested.map(|reason| Untested { tool: name, reason }));
+            cases.write()?;
+            (self.after_tool)(tool, &of_tool);
+            report.extend(of_tool);
         }
-        cases.write()?;
         Ok(report)
     }
 
@@ -258,6 +318,8 @@ impl fmt::Debug for Calls {
             .field("time_limit", &self.time_limit)
             .field("seed", &self.seed)
             .field("included", &self.included)
+            .field("excluded", &self.excluded)
+            .field("allowed", &self.allowed)
             .field("cases", &self.cases)
             .finish_non_exhaustive()
     }
@@ -280,6 +342,8 @@ struct ToolRun<'r, 't> {
     judge: Judge<'t>,
     context: Context,
     caller: &'r mut Caller,
+    before_call: &'r dyn Fn(&Tool, &Value),
+    allowed: &'r [Defect],
     n_calls: usize,
     n_hung: usize,
     /// The number of calls in which the server of the tool ended.
@@ -373,15 +437,19 @@ impl ToolRun<'_, '_> {
         }
         if let Some(found) = self.judge.defect(arguments, is_valid, &first) {
             self.n_hung += usize::from(found.0 == Defect::Hang);
-            return Ok(Tried::Defective(found));
+            return Ok(self.judged(found));
         }
         match first {
             Some(EndedCall { outcome: Ok(first), .. }) if self.judge.must_repeat() => {
                 let second = self.call(arguments)?;
-                Ok(self.judge.difference(&first, &second).map_or(Tried::Sound, Tried::Defective))
+                Ok(self.judge.difference(&first, &second).map_or(Tried::Sound, |found| self.judged(found)))
             }
             _ => Ok(Tried::Sound),
         }
+    }
+
+    fn judged(&self, found: FoundDefect) -> Tried {
+        if self.allowed.contains(&found.0) { Tried::Sound } else { Tried::Defective(found) }
     }
 
     fn call(&mut self, arguments: &Value) -> io::Result<judge::CallOutcome> {
@@ -389,6 +457,7 @@ impl ToolRun<'_, '_> {
         let started = Instant::now();
         loop {
             self.n_calls += 1;
+            (self.before_call)(self.judge.tool, arguments);
             let outcome = self.caller.call(self.context.clone(), &tool, arguments.to_string())?;
             let kind = outcome.as_ref().and_then(|ended| ended.outcome.as_ref().err()).map(ToolError::kind);
             // The server of the tool may have ended in the call before, and is started again.

@@ -6,7 +6,7 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 use test_support::program;
 
-use super::{BROKEN, Ran, TOOLS, command, tools, tools_reading};
+use super::{BROKEN, ENDS, Ran, TOOLS, command, running, tools, tools_reading};
 
 fn ids(ran: &Ran) -> Vec<String> {
     let ids = ran.out.lines().filter_map(|line| line.split('\t').next());
@@ -510,4 +510,62 @@ fn check_compares_the_catalog_with_a_lock() {
     assert_eq!(diff.out, ran.out, "`diff` says the same");
     std::fs::remove_file(&file).unwrap();
     std::fs::remove_file(&other).unwrap();
+}
+
+/// Returns the tools of the defects in a report, with their codes.
+fn defects(report: &Value) -> Vec<(String, String)> {
+    let found = report["calls"]["diagnostics"].as_array().unwrap().iter();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    found.map(|found| (text(&found["tool"]), text(&found["defect"]))).collect()
+}
+
+#[test]
+fn a_call_that_ends_the_process_is_a_defect_like_others() {
+    let check = ["check", "--calls", "30"];
+    let ran = running(&ENDS, "", &check).exits(1);
+    let ran = ran.says(
+        "error: end:exit: the call ends the process (exit status: 0) [ends]\n  --> fixture_ends call end:exit '{}'\n",
+    );
+    let ran = ran.says("error: end:abort: the call ends the process (signal: 6 (SIGABRT)");
+    let ran = ran.says("error: end:overflow: the call ends the process (signal: 6 (SIGABRT)");
+    let ran = ran.says("error: other:broken: ");
+    assert!(!ran.err.contains("error: other:logs"), "{ran:?}");
+
+    let report = running(&ENDS, "", &[&check[..], &["--json"]].concat()).exits(1).json();
+    let expected = [
+        ("end:abort", "ends"),
+        ("end:exit", "ends"),
+        ("end:overflow", "ends"),
+        ("other:broken", "internal-error"),
+        ("other:prints", "writes"),
+    ];
+    assert_eq!(defects(&report), expected.map(|(tool, defect)| (tool.to_owned(), defect.to_owned())));
+    let calls = report["calls"]["calls"].as_u64().unwrap();
+    assert!((65..200).contains(&calls), "{report}");
+}
+
+#[test]
+fn a_tool_is_excluded_and_a_defect_allowed() {
+    let excluded = ["--exclude", "end:abort", "--exclude", "end:exit", "--exclude", "end:overflow"];
+    let allowed = ["--allow", "writes", "--allow", "internal-error"];
+    let ran = running(&ENDS, "", &[&["check", "--calls", "5"], &excluded[..], &allowed].concat()).exits(0);
+    ran.says("note: end:exit was not tested: it is excluded\n");
+    let ran = running(&ENDS, "", &[&["check", "--calls", "5", "--allow", "ends"], &allowed[..]].concat()).exits(0);
+    assert!(!ran.err.contains("end:exit: "), "{ran:?}");
+    running(&ENDS, "", &["check", "--calls", "5", "--exclude", "end:exits"]).exits(2).says("end:exits");
+    running(&ENDS, "", &["check", "--allow", "write"]).exits(2).says("unknown lint rule `write`");
+}
+
+#[test]
+fn a_case_that_ends_the_process_is_kept_and_tried_first() {
+    let path = std::env::temp_dir().join(format!("toolkit-ends-{}.jsonl", std::process::id()));
+    let check = ["check", "--calls", "30", "--exclude", "end:exit", "--exclude", "end:overflow", "--cases"];
+    let check = [&check[..], &[path.to_str().unwrap()]].concat();
+    running(&ENDS, "", &check).exits(1);
+    let kept = std::fs::read_to_string(&path).unwrap();
+    assert!(kept.starts_with(r#"{"arguments":{"number":"#) || kept.starts_with(r#"{"tool":"end:abort","#), "{kept}");
+    let again = running(&ENDS, "", &[&check[..], &["--json"]].concat()).exits(1).json();
+    let of_abort = again["calls"]["diagnostics"][0]["arguments"].to_string();
+    assert!(kept.contains(&of_abort), "{of_abort} is not in {kept}");
+    std::fs::remove_file(&path).unwrap();
 }

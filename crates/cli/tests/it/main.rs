@@ -34,6 +34,7 @@ use std::sync::LazyLock;
 use serde_json::Value;
 
 static TOOLS: LazyLock<String> = LazyLock::new(|| path("fixture_tools"));
+static ENDS: LazyLock<String> = LazyLock::new(|| path("fixture_ends"));
 static BROKEN: LazyLock<String> = LazyLock::new(|| path("fixture_broken"));
 /// A program with the tools of the server that `toolkit-mcp-server` is tested with.
 static SERVE: LazyLock<String> = LazyLock::new(|| path("fixture_serve"));

@@ -149,10 +149,10 @@ impl Writes {
 
     /// Runs a part of the call on the current thread.
     fn during<T>(self, run: impl FnOnce() -> T) -> T {
-        let before = written();
+        let before = Written::now();
         let outcome = run();
-        if let (Some((bytes, n_writes)), Some((bytes_before, n_before))) = (written(), before)
-            && bytes - bytes_before != (n_writes - n_before) * WAKE_BYTES
+        if let (Some(before), Some(after)) = (before, Written::now())
+            && after.has_written_since(&before)
         {
             // The receiver is gone if the call exceeded its time limit.
             let _ = self.0.send(());
@@ -175,9 +175,28 @@ fn has_written(notes: &Receiver<()>) -> bool {
     notes.recv_timeout(COUNTING).is_ok()
 }
 
-/// Returns the bytes that the current thread has passed to `write` and its kind, and the number of these system calls.
-fn written() -> Option<(u64, u64)> {
-    let text = fs::read_to_string("/proc/thread-self/io").ok()?;
-    let value = |name: &str| text.lines().find_map(|line| line.strip_prefix(name))?.parse().ok();
-    Some((value("wchar: ")?, value("syscw: ")?))
+/// What the current thread has written so far.
+struct Written {
+    bytes: u64,
+    n_writes: u64,
+    /// The length of standard error if it is a file, which the log of a tool may be written to.
+    logged: u64,
+}
+
+impl Written {
+    fn now() -> Option<Self> {
+        let text = fs::read_to_string("/proc/thread-self/io").ok()?;
+        let value = |name: &str| text.lines().find_map(|line| line.strip_prefix(name))?.parse().ok();
+        let stderr = fs::metadata("/proc/self/fd/2").ok().filter(fs::Metadata::is_file);
+        let logged = stderr.map_or(0, |file| file.len());
+        Some(Self { bytes: value("wchar: ")?, n_writes: value("syscw: ")?, logged })
+    }
+
+    /// Returns true if more was written than the log and what wakes other threads.
+    fn has_written_since(&self, before: &Self) -> bool {
+        let (n_writes, logged) = (self.n_writes - before.n_writes, self.logged - before.logged);
+        let rest = (self.bytes - before.bytes).saturating_sub(logged);
+        !(rest.is_multiple_of(WAKE_BYTES) && rest / WAKE_BYTES <= n_writes)
+            || (logged == 0 && rest != n_writes * WAKE_BYTES)
+    }
 }

@@ -2,8 +2,9 @@
 
 use std::fmt;
 use std::io;
+use std::str::FromStr;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::Value;
 use toolkit_schema::excerpt;
 
@@ -23,6 +24,9 @@ macro_rules! defects {
         pub enum Defect { $(#[doc = $doc] $Defect,)* }
 
         impl Defect {
+            /// All defects.
+            pub const ALL: &[Self] = &[$(Defect::$Defect),*];
+
             /// Returns the code, such as `leaked-secret`.
             #[must_use]
             pub fn code(self) -> &'static str {
@@ -34,6 +38,7 @@ macro_rules! defects {
 
 defects! {
     Panic "panic" "The tool panics, or the server of the tool ends during the call.",
+    Ends "ends" "The call ends the process: it exits, aborts, or exceeds the stack or the memory.",
     Hang "hang" "The call exceeds the time limit of the check, or that of the tool.",
     InvalidResult "invalid-result" "The result does not match the output schema.",
     InternalError "internal-error" "The tool fails with an error whose text the model cannot read.",
@@ -43,6 +48,27 @@ defects! {
     Writes "writes" "A tool that is declared `read_only` writes.",
     NotIdempotent "not-idempotent" "Two calls of an idempotent tool with the same arguments have different results.",
 }
+
+impl FromStr for Defect {
+    type Err = UnknownDefectError;
+
+    fn from_str(code: &str) -> Result<Self, UnknownDefectError> {
+        Self::ALL.iter().copied().find(|defect| defect.code() == code).ok_or(UnknownDefectError)
+    }
+}
+
+/// The error of an unknown code of a [`Defect`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnknownDefectError;
+
+impl fmt::Display for UnknownDefectError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let codes: Vec<&str> = Defect::ALL.iter().map(|defect| defect.code()).collect();
+        write!(f, "unknown defect; the defects are {}", codes.join(", "))
+    }
+}
+
+impl std::error::Error for UnknownDefectError {}
 
 impl fmt::Display for Defect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -56,10 +82,16 @@ impl Serialize for Defect {
     }
 }
 
+impl<'de> Deserialize<'de> for Defect {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
+    }
+}
+
 /// A defect of a tool, with the simplest arguments that were found to show it.
 ///
 /// `Display` prints the tool, the defect, and a command that makes the call.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CallDiagnostic {
     /// The defect.
@@ -73,6 +105,11 @@ pub struct CallDiagnostic {
 }
 
 impl CallDiagnostic {
+    /// Creates a diagnostic, such as that of a call that has ended the process that made it.
+    pub fn new(defect: Defect, tool: impl Into<String>, arguments: Value, message: impl Into<String>) -> Self {
+        Self { defect, tool: tool.into(), arguments, message: message.into() }
+    }
+
     /// Returns a command for a POSIX shell that makes the call with a program of `toolkit-cli`.
     #[must_use]
     pub fn command(&self, program: &str) -> String {
@@ -105,7 +142,7 @@ fn escaped(json: &str) -> String {
 /// A tool that was not tested.
 ///
 /// `Display` prints it on one line.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Untested {
     /// The name of the tool.
@@ -121,7 +158,7 @@ impl fmt::Display for Untested {
 }
 
 /// The result of a run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CallReport {
     #[serde(rename = "calls")]
     pub(super) n_calls: usize,
@@ -140,6 +177,23 @@ impl CallReport {
     #[must_use]
     pub fn diagnostics(&self) -> &[CallDiagnostic] {
         &self.diagnostics
+    }
+
+    /// Adds the result of a run for other tools.
+    pub fn extend(&mut self, other: Self) {
+        self.n_calls += other.n_calls;
+        self.diagnostics.extend(other.diagnostics);
+        self.untested.extend(other.untested);
+    }
+
+    /// Adds calls.
+    pub fn count(&mut self, n_calls: usize) {
+        self.n_calls += n_calls;
+    }
+
+    /// Adds a defect.
+    pub fn push(&mut self, found: CallDiagnostic) {
+        self.diagnostics.push(found);
     }
 
     /// Returns the tools that were not tested, with the reasons, sorted by tool.

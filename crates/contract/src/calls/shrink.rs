@@ -66,11 +66,12 @@ fn simpler_text(text: &str) -> impl Iterator<Item = String> {
 
 /// Returns zero and one, then numbers that approach this one in halves.
 fn simpler_number(number: &Number) -> Vec<Value> {
-    if let Some(number) = number.as_i64() {
+    if let Some(number) = number.as_i64().map(i128::from).or_else(|| number.as_u64().map(i128::from)) {
         let steps = std::iter::successors(Some(number), |step| Some(step / 2).filter(|step| *step != 0));
         let nearer = steps.filter(|_| number != 0).map(|step| number - step);
         let one = Some(number.signum()).filter(|one| *one != number);
-        return nearer.clone().take(1).chain(one).chain(nearer.skip(1)).map(Value::from).collect();
+        let as_value = |number: i128| i64::try_from(number).map_or_else(|_| json!(number as u64), Value::from);
+        return nearer.clone().take(1).chain(one).chain(nearer.skip(1)).map(as_value).collect();
     }
     let float = number.as_f64().unwrap_or_default();
     let candidates = [0.0, float.trunc(), float / 2.0].into_iter().filter(|simpler| {
@@ -112,5 +113,7 @@ mod tests {
         assert_eq!(shrunk(value, |_| true).0, json!({}));
         assert_eq!(shrunk(json!(-1.75e12), |n| n.as_f64() < Some(-2.5)).0, json!(-3));
         assert_eq!(shrunk(json!(u64::MAX), |n| !n.is_null()).0, json!(0));
+        assert_eq!(shrunk(json!(u64::MAX), |n| n.as_u64() > Some(1 << 63)).0, json!((1_u64 << 63) + 1));
+        assert_eq!(shrunk(json!(i64::MIN), |n| n.as_i64() < Some(-37)).0, json!(-38));
     }
 }

@@ -236,3 +236,25 @@ fn answering(tool: Tool, log: Arc<Mutex<Vec<Value>>>) -> Dispatcher {
     routes.add(tool.id().clone(), backend, ToolBackend::local("any").unwrap());
     Dispatcher::builder(Catalog::new([tool]).unwrap()).routes(routes).build().unwrap()
 }
+
+#[test]
+fn each_tool_has_a_result_of_its_own_and_each_call_is_announced() {
+    let (announced, ended) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(Vec::new())));
+    let (calls_of, results_of) = (Arc::clone(&announced), Arc::clone(&ended));
+    let report = on(catalog![hello, days_between].unwrap())
+        .per_tool(3)
+        .exclude("days_between")
+        .before_call(move |tool, arguments| calls_of.lock().unwrap().push((tool.name().to_owned(), arguments.clone())))
+        .after_tool(move |tool, report| results_of.lock().unwrap().push((tool.name().to_owned(), report.clone())))
+        .run()
+        .unwrap();
+    let announced = announced.lock().unwrap();
+    assert_eq!(announced.len(), report.n_calls());
+    assert!(announced.iter().all(|(tool, arguments)| tool == "hello" && *arguments == json!({})), "{announced:?}");
+    let ended = ended.lock().unwrap();
+    let names: Vec<&str> = ended.iter().map(|(tool, _)| &**tool).collect();
+    assert_eq!(names, ["days_between", "hello"]);
+    assert_eq!(ended[0].1.untested()[0].to_string(), "days_between was not tested: it is excluded");
+    assert_eq!(ended[1].1.n_calls(), report.n_calls());
+    assert_eq!(report.untested(), ended[0].1.untested());
+}
