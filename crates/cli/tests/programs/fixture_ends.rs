@@ -25,12 +25,12 @@ fn exit() {
 
 /// Recurses without an end.
 #[tool(namespace = "end", read_only)]
-#[allow(unconditional_recursion)]
 fn overflow(text: String) -> String {
-    fn deeper(depth: usize, text: &str) -> usize {
-        std::hint::black_box(deeper(depth + 1, text)) + text.len()
+    #[allow(unconditional_recursion, clippy::only_used_in_recursion)]
+    fn deeper(text: &str) -> usize {
+        std::hint::black_box(deeper(std::hint::black_box(text))) + text.len()
     }
-    deeper(0, &text).to_string()
+    deeper(&text).to_string()
 }
 
 /// Fails with an error that nobody can read.
