@@ -98,10 +98,9 @@ impl fmt::Debug for Body {
     }
 }
 
-/// A response that is sent on its connection. Dropping it sets the connection to idle, and returns the memory.
+/// A response that is sent on its connection. Dropping it sets the connection to idle.
 struct Sending {
     connection: Connection,
-    _permit: Option<ResponsePermit>,
 }
 
 impl Drop for Sending {
@@ -110,21 +109,36 @@ impl Drop for Sending {
     }
 }
 
+/// The bytes of a response that counts towards the budget. The connection drops the body as soon as it holds these, and
+/// these when all of them are written.
+struct ChargedBytes {
+    bytes: Bytes,
+    _permit: ResponsePermit,
+}
+
+impl AsRef<[u8]> for ChargedBytes {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
 /// The size in bytes from which on a response counts towards the budget.
 const SMALL: usize = 64 << 10;
 
 /// Sends a response on a connection, with memory of the budget. Without memory, the response is an empty `503`.
 pub(super) async fn send(mut response: Response<Body>, connection: Connection) -> Response<Body> {
-    let n_bytes = match &response.body().kind {
-        BodyKind::Whole(bytes) => bytes.len(),
-        BodyKind::Stream { .. } => 0,
-    };
-    let permit = if n_bytes < SMALL { None } else { connection.response(n_bytes).await };
-    if n_bytes >= SMALL && permit.is_none() {
-        response = empty_response(StatusCode::SERVICE_UNAVAILABLE);
-        response.headers_mut().insert(header::RETRY_AFTER, 1.into());
+    if let BodyKind::Whole(bytes) = &mut response.body_mut().kind
+        && bytes.len() >= SMALL
+    {
+        match connection.response(bytes.len()).await {
+            Some(permit) => *bytes = Bytes::from_owner(ChargedBytes { bytes: std::mem::take(bytes), _permit: permit }),
+            None => {
+                response = empty_response(StatusCode::SERVICE_UNAVAILABLE);
+                response.headers_mut().insert(header::RETRY_AFTER, 1.into());
+            }
+        }
     }
-    response.body_mut().sending = Some(Sending { connection, _permit: permit });
+    response.body_mut().sending = Some(Sending { connection });
     response
 }
 

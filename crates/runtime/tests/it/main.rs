@@ -8,6 +8,7 @@ mod events;
 mod files;
 mod guard;
 mod headers;
+mod limits;
 mod lines;
 mod proxies;
 mod serving;
