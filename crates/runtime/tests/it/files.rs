@@ -94,3 +94,48 @@ fn only_regular_files_within_the_limit_are_read() {
         "the file exceeds the limit of 1 KiB"
     );
 }
+
+#[test]
+fn a_limit_is_shown_in_its_largest_unit() {
+    for (limit, shown) in [
+        (0, "0 bytes"),
+        (1, "1 bytes"),
+        (1023, "1023 bytes"),
+        (1 << 10, "1 KiB"),
+        (1536, "1536 bytes"),
+        (3 << 10, "3 KiB"),
+        (1 << 20, "1 MiB"),
+        ((1 << 20) + 1024, "1025 KiB"),
+        (3 << 20, "3 MiB"),
+    ] {
+        let error = read_bounded(std::io::repeat(0), limit).unwrap_err().to_string();
+        assert_eq!(error, format!("the file exceeds the limit of {shown}"));
+        let content = vec![1; usize::try_from(limit).unwrap()];
+        assert_eq!(read_bounded(&content[..], limit).unwrap(), content);
+    }
+}
+
+#[test]
+fn a_new_file_is_committed_where_there_is_none() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("file");
+    let replacement = Replacement::create(&path, FileAccess::Owner).unwrap();
+    replacement.file().write_all(b"new").unwrap();
+    replacement.commit_new().unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"new");
+    assert_eq!(names(directory.path()), ["file"]);
+}
+
+#[test]
+fn only_names_of_temporary_files_have_a_target() {
+    for (name, target) in [
+        (".file.json.Ab1.tmp", Some("file.json")),
+        (".file.Ab1.tmp", Some("file")),
+        ("file.Ab1.tmp", None),
+        (".file.Ab1", None),
+        (".file.tmp", None),
+        ("..Ab1.tmp", None),
+    ] {
+        assert_eq!(Replacement::target_of(name), target, "{name}");
+    }
+}

@@ -3,14 +3,18 @@
 #[cfg(target_os = "linux")]
 mod accepting;
 mod bodies;
+mod call_limit;
+mod connections;
 mod events;
 #[cfg(unix)]
 mod files;
 mod guard;
 mod headers;
+mod jwt;
 mod limits;
 mod lines;
 mod proxies;
+mod seal;
 mod serving;
 mod telemetry;
 mod tool_polls;
