@@ -74,8 +74,6 @@ async fn serve(transport: &str, numbers: &Numbers) -> Outcome {
     let http = http.limits(|limits| {
         limits.max_connections = numbers.get("connections", limits.max_connections);
         // Here clients have loopback addresses only.
-        limits.limits_loopback = numbers.0.contains_key("of_address");
-        limits.max_connections_per_address = numbers.get("of_address", limits.max_connections_per_address);
         limits.reserved_connections = numbers.get("reserved", limits.reserved_connections);
         limits.max_event_streams = numbers.get("event_streams", limits.max_event_streams);
         limits.max_pending_bytes = numbers.get("pending_bytes", limits.max_pending_bytes);

@@ -2,8 +2,6 @@
 //! that keep every thread. All others are served, memory has a bound, and SIGTERM ends the process.
 #![cfg(unix)]
 
-#[cfg(target_os = "linux")]
-mod addresses;
 mod balancers;
 mod bodies;
 mod connections;

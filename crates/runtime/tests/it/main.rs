@@ -16,6 +16,8 @@ mod lines;
 mod proxies;
 mod seal;
 mod serving;
+#[cfg(target_os = "linux")]
+mod signals;
 mod telemetry;
 mod tool_polls;
 mod tool_threads;
