@@ -3,6 +3,7 @@
 mod attacks;
 mod dialects;
 mod edits;
+mod keywords;
 mod laws;
 mod numbers;
 mod random;
