@@ -34,6 +34,8 @@ pub mod relay;
 #[cfg(feature = "replies")]
 pub mod replies;
 pub mod schemas;
+#[cfg(feature = "scripted")]
+pub mod scripted;
 #[cfg(feature = "wait")]
 pub mod wait;
 

@@ -1,5 +1,6 @@
 //! Tests of the public interface of `toolkit`.
 
+mod backends;
 mod bad_input;
 mod calls;
 mod catalog;

@@ -1,13 +1,12 @@
 //! Backends: the registry, collection of their tools, the stages of a call, the cases.
 
+mod cancelled;
 mod cases;
 mod changes;
 mod collect;
 #[cfg(target_os = "linux")]
 mod large_results;
-mod pipeline;
 mod registry;
-mod scripted;
 mod typed;
 
 use serde_json::{Value, json};
@@ -16,7 +15,7 @@ use toolkit::tool::BackendKind;
 use toolkit::{Catalog, Context, Dispatcher, ToolError, tool};
 use toolkit_backends::Backends;
 
-use self::scripted::{Mood, Scripted, numeric, open};
+use test_support::scripted::{Mood, Scripted, numeric, open};
 
 /// Adds one.
 #[tool(namespace = "here")]

@@ -8,8 +8,8 @@ use toolkit::backend::BackendResponse;
 use toolkit::mcp::{Revision, write_result};
 use toolkit::tool::BackendKind;
 
-use super::scripted::Scripted;
 use super::{dispatcher, registered};
+use test_support::scripted::Scripted;
 
 /// The size of a result in bytes.
 const N_BYTES: usize = 4 << 20;

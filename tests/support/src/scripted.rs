@@ -17,12 +17,17 @@ type Does = dyn Fn(&BackendCall<'_>) -> Result<BackendResponse, ToolError> + Sen
 /// The outcome of a request that is not a call.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Mood {
+    /// The answer of the backend.
     Well,
+    /// An error.
     Failing,
+    /// A panic.
     Panicking,
+    /// None.
     Silent,
 }
 
+/// A backend whose answers a test chooses. By default, a call returns its arguments.
 #[derive(Clone)]
 pub struct Scripted {
     name: String,
@@ -36,6 +41,7 @@ pub struct Scripted {
 }
 
 impl Scripted {
+    /// Creates a backend with these tools.
     pub fn new(name: &str, kind: BackendKind, tools: impl IntoIterator<Item = Tool>) -> Self {
         Self {
             name: name.to_owned(),
@@ -48,16 +54,22 @@ impl Scripted {
         }
     }
 
+    /// Sets the outcome of requests that are not calls.
+    #[must_use]
     pub fn in_mood(mut self, mood: Mood) -> Self {
         self.mood = mood;
         self
     }
 
+    /// Trusts the hints of the tools.
+    #[must_use]
     pub fn trusted(mut self) -> Self {
         self.is_trusted = true;
         self
     }
 
+    /// Sets the answer of each call.
+    #[must_use]
     pub fn doing(
         mut self,
         does: impl Fn(&BackendCall<'_>) -> Result<BackendResponse, ToolError> + Send + Sync + 'static,
@@ -66,6 +78,12 @@ impl Scripted {
         self
     }
 
+    /// Returns the requests that the backend has received.
+    ///
+    /// # Panics
+    ///
+    /// Panics if a test has panicked meanwhile.
+    #[must_use]
     pub fn asked(&self) -> Vec<String> {
         self.asked.lock().unwrap().clone()
     }
@@ -170,11 +188,21 @@ impl Resources for Scripted {
 }
 
 /// Creates a tool that accepts any object and has no output schema.
+///
+/// # Panics
+///
+/// Panics if the name is invalid.
+#[must_use]
 pub fn open(name: &'static str) -> Tool {
     Tool::builder(name).description("Takes anything.").input(json!({ "type": "object" })).build().unwrap()
 }
 
 /// Creates a tool that accepts a number `n` and returns a number.
+///
+/// # Panics
+///
+/// Panics if the name is invalid.
+#[must_use]
 pub fn numeric(name: &'static str) -> Tool {
     let input: Value = json!({
         "type": "object",

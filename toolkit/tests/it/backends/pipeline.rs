@@ -1,17 +1,13 @@
 //! The stages of a call that a backend runs: each rejects with its own error, in order.
 
 use std::error::Error as _;
-use std::future::pending;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use toolkit::backend::BackendResponse;
 use toolkit::call::Credentials;
 use toolkit::mcp::{Revision, write_result};
 use toolkit::tool::{Requirements, ToolBackend};
-use toolkit::{CancelToken, Coercion, Tool};
-use toolkit_backends::LocalBackend;
+use toolkit::{Coercion, Tool};
 
 use super::*;
 
@@ -24,18 +20,18 @@ fn mcp(result: Value) -> BackendResponse {
 }
 
 async fn fails(backend: &Scripted, arguments: &str) -> ToolError {
-    let dispatcher = dispatcher(&registered([backend.clone()])).await;
+    let dispatcher = dispatcher(backend);
     dispatcher.call("p:count", arguments).await.unwrap_err()
 }
 
 #[tokio::test]
 async fn a_result_has_the_tool_and_its_backend() {
     let backend = answering(|| Ok(json!(3).into()));
-    let result = dispatcher(&registered([backend])).await.call("p:count", r#"{"n": 1}"#).await.unwrap();
+    let result = dispatcher(&backend).call("p:count", r#"{"n": 1}"#).await.unwrap();
     assert_eq!((result.tool(), result.value()), ("p:count", json!(3)));
     assert_eq!(result.backend(), ToolBackend::provider("p", "count").unwrap());
     assert!(result.mcp_result().is_none());
-    let function = dispatcher(&Backends::new()).await.call("here:increment", r#"{"n": 1}"#).await.unwrap();
+    let function = Dispatcher::new(base()).unwrap().call("here:increment", r#"{"n": 1}"#).await.unwrap();
     assert_eq!(function.backend(), ToolBackend::local("here:increment").unwrap());
 }
 
@@ -54,14 +50,13 @@ async fn invalid_arguments_never_reach_the_backend() {
 async fn arguments_that_fit_arrive_as_they_were_sent_and_others_as_they_became() {
     let backend = Scripted::new("p", BackendKind::Provider, [open("echo")])
         .doing(|call| Ok(Value::from(format!("{:?} {}", call.arguments(), call.arguments().to_value()?)).into()));
-    let dispatcher = dispatcher(&registered([backend])).await;
+    let dispatcher = dispatcher(&backend);
     let sent = dispatcher.call("p:echo", r#"{"b": 1,  "a": [2]}"#).await.unwrap();
     assert_eq!(sent.value(), r#"19 bytes of JSON {"a":[2],"b":1}"#);
 
     let counting = Scripted::new("p", BackendKind::Provider, [numeric("count")])
         .doing(|call| Ok(call.arguments().to_value()?["n"].clone().into()));
-    let collected = registered([counting]).collect(base()).await;
-    let lenient = Dispatcher::builder(collected.catalog).routes(collected.routes).coercion(Coercion::Lenient);
+    let lenient = builder(&counting).coercion(Coercion::Lenient);
     let result = lenient.build().unwrap().call("p:count", r#"{"n": "7"}"#).await.unwrap();
     assert_eq!((result.value(), result.changes().len()), (json!(7), 1));
 }
@@ -106,16 +101,11 @@ async fn a_malformed_answer_is_an_error() {
 #[tokio::test]
 async fn the_two_checks_are_switched_off_one_by_one() {
     let text = || answering(|| Ok(json!("three").into()));
-    let collect = |backend: Scripted| async move { registered([backend]).collect(base()).await };
-    let unchecked = collect(text()).await;
-    let unchecked = Dispatcher::builder(unchecked.catalog).routes(unchecked.routes).validate_output(false);
-    let unchecked = unchecked.build().unwrap();
+    let unchecked = builder(&text()).validate_output(false).build().unwrap();
     assert_eq!(unchecked.call("p:count", r#"{"n": 1}"#).await.unwrap().value(), "three");
     assert_eq!(unchecked.call("p:count", "{}").await.unwrap_err().stage(), Stage::ValidateInput);
 
-    let unchecked = collect(text()).await;
-    let unchecked = Dispatcher::builder(unchecked.catalog).routes(unchecked.routes).validate_input(false);
-    let unchecked = unchecked.build().unwrap();
+    let unchecked = builder(&text()).validate_input(false).build().unwrap();
     assert_eq!(unchecked.call("p:count", "{}").await.unwrap_err().stage(), Stage::ValidateOutput);
     assert_eq!(unchecked.call("p:count", "{").await.unwrap_err().kind(), ErrorKind::MalformedJson);
 }
@@ -150,7 +140,7 @@ async fn a_result_of_mcp_is_kept_as_it_came() {
     let result = json!({ "structuredContent": 3, "content": [{ "type": "text", "text": "3", "_meta": { "x": 1 } }], "_meta": { "y": 2 } });
     let answer = result.clone();
     let backend = answering(move || Ok(mcp(answer.clone())));
-    let outcome = dispatcher(&registered([backend])).await.call("p:count", r#"{"n": 1}"#).await.unwrap();
+    let outcome = dispatcher(&backend).call("p:count", r#"{"n": 1}"#).await.unwrap();
     assert_eq!(json!(outcome.mcp_result()), result);
     assert_eq!(json!(outcome.content()), result["content"]);
     assert_eq!(outcome.value(), 3);
@@ -166,7 +156,7 @@ async fn a_result_is_passed_on_in_its_order_with_its_digits_and_spaces() {
     for answer in answers {
         let is_mcp = matches!(answer, BackendResponse::Mcp(_));
         let backend = Scripted::new("p", BackendKind::Mcp, [open("count")]).doing(move |_| Ok(answer.clone()));
-        let dispatcher = dispatcher(&registered([backend])).await;
+        let dispatcher = dispatcher(&backend);
         let outcome = dispatcher.call("p:count", "{}").await.unwrap();
         assert_eq!(outcome.json(), Some(data.as_bytes()));
         assert_eq!(outcome.mcp_json(), is_mcp.then_some(&*result));
@@ -189,7 +179,7 @@ async fn of_several_equal_keys_the_validated_one_is_passed_on() {
     let output = json!({ "type": "object", "properties": { "n": { "type": "integer" } } });
     let tool = Tool::builder("count").description("…").output(output).build().unwrap();
     let backend = Scripted::new("p", BackendKind::Mcp, [tool]).doing(|_| Ok(BackendResponse::Mcp(result.into())));
-    let dispatcher = dispatcher(&registered([backend])).await;
+    let dispatcher = dispatcher(&backend);
     let outcome = dispatcher.call("p:count", "{}").await.unwrap();
     let written = write_result(dispatcher.catalog().resolve("p:count").unwrap(), &outcome, Revision::V2025_11_25);
     let expected = r#"{"content":[{"type":"text","text":""}],"structuredContent":{"n":1}}"#;
@@ -204,50 +194,13 @@ async fn requirements_are_checked_first_and_credentials_are_scoped() {
         let held = |id| call.context().secret(id).is_some();
         Ok(json!([held("KEY"), held("OTHER"), call.context().user_id()]).into())
     });
-    let dispatcher = dispatcher(&registered([backend.clone()])).await;
+    let dispatcher = dispatcher(&backend);
     let error = dispatcher.call("p:keyed", "[]").await.unwrap_err();
     assert_eq!((error.kind(), error.stage()), (ErrorKind::MissingRequirements, Stage::Require));
     let credentials = Credentials::new().with_secret("KEY", "1").with_secret("OTHER", "2").with_user_id("ada");
     let context = Context::new().with_credentials(credentials);
     let result = dispatcher.call_with(&context, "p:keyed", "{}").await.unwrap();
     assert_eq!(result.value(), json!([true, false, null]));
-}
-
-#[tokio::test]
-async fn cancelling_and_time_limits_drop_the_backends_future() {
-    struct Dropped(Arc<AtomicUsize>);
-    impl Drop for Dropped {
-        fn drop(&mut self) {
-            self.0.fetch_add(1, Ordering::SeqCst);
-        }
-    }
-    let dropped = Arc::new(AtomicUsize::new(0));
-    let local = LocalBackend::new("l");
-    let count = Arc::clone(&dropped);
-    local.add(open("wait"), move |_: Value, _: Context| {
-        let guard = Dropped(Arc::clone(&count));
-        async move {
-            let _guard = guard;
-            pending::<Result<Value, ToolError>>().await
-        }
-    });
-    let registry = Backends::new();
-    registry.register(local).unwrap();
-    let collected = registry.collect(base()).await;
-    let dispatcher = Dispatcher::builder(collected.catalog).routes(collected.routes);
-    let dispatcher = dispatcher.timeout(Duration::from_millis(30)).build().unwrap();
-
-    let error = dispatcher.call("l:wait", "{}").await.unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::TimedOut);
-    let token = CancelToken::new();
-    let context = Context::new().with_cancel(token.clone());
-    let call = dispatcher.call_with(&context, "l:wait", "{}");
-    let cancel = async {
-        tokio::task::yield_now().await;
-        token.cancel();
-    };
-    assert_eq!(tokio::join!(call, cancel).0.unwrap_err().kind(), ErrorKind::Cancelled);
-    assert_eq!(dropped.load(Ordering::SeqCst), 2);
 }
 
 #[tokio::test]
@@ -260,7 +213,7 @@ async fn a_panic_in_a_backend_is_that_calls_error() {
 
 #[tokio::test]
 async fn a_call_without_a_runtime_fails_with_advice() {
-    let error = dispatcher(&registered([answering(|| Ok(json!(3).into()))])).await;
+    let error = dispatcher(&answering(|| Ok(json!(3).into())));
     let error = error.call_sync("p:count", r#"{"n": 1}"#).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NeedsRuntime);
     assert_eq!(error.message(), "a backend runs the tool; call it with `Dispatcher::call`");
