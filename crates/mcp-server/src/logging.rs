@@ -1,5 +1,8 @@
 //! Log messages of tools for clients.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -114,26 +117,5 @@ impl CallLog {
             true => written(&format!("a log message of {n_bytes} bytes is omitted").into()),
             false => written(&message.data),
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use toolkit::call::LogLevel;
-
-    use super::{LogLevels, MAX_SESSIONS};
-
-    #[test]
-    fn made_up_sessions_evict_only_those_of_their_caller() {
-        let levels = LogLevels::default();
-        levels.set(Some("ann"), "real", LogLevel::Info);
-        for idx in 0..2 * MAX_SESSIONS {
-            levels.set(Some("bob"), &format!("made up {idx}"), LogLevel::Debug);
-        }
-        assert_eq!(levels.get("real"), Some(LogLevel::Info));
-        assert_eq!(levels.get("made up 0"), None);
-        assert_eq!(levels.levels().by_session.len(), MAX_SESSIONS);
-        levels.end("real");
-        assert_eq!(levels.get("real"), None);
     }
 }

@@ -4,6 +4,9 @@
 mod backends;
 mod resources;
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
 use std::sync::atomic::AtomicU64;

@@ -1,5 +1,8 @@
 //! The status of a server and its backends, for operators.
 
+#[cfg(test)]
+pub(super) mod tests;
+
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

@@ -1,5 +1,8 @@
 //! The rate limit of clients, with a token bucket for each.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};

@@ -4,6 +4,9 @@
 //! outlives a restart: what its client has declared is a part of the id. The server remembers only the most recently ended
 //! sessions, whose requests it rejects.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -1,5 +1,8 @@
 //! Metrics of the backends of a proxy.
 
+#[cfg(test)]
+mod tests;
+
 use std::fmt::Write;
 
 use toolkit::backend::BackendState;

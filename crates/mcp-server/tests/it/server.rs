@@ -9,6 +9,7 @@ mod client;
 mod coercion;
 mod extensions;
 mod faults;
+mod filter;
 mod headers;
 mod listing;
 mod logging;

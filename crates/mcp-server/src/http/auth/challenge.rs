@@ -1,5 +1,8 @@
 //! Challenges: the responses to a request whose token does not suffice (RFC 6750, 3).
 
+#[cfg(test)]
+mod tests;
+
 use http::{HeaderValue, StatusCode, header};
 use toolkit_mcp::Code;
 
