@@ -59,6 +59,20 @@ fn rejected(rejection: toolkit_runtime::Rejection) -> Response<Body> {
     empty_response(rejection.status())
 }
 
+#[test]
+fn the_default_limits_are_the_documented_ones() {
+    let limits = Limits::default();
+    assert_eq!(
+        [limits.max_connections, limits.max_connections_per_address, limits.reserved_connections],
+        [1024, 512, 64]
+    );
+    assert_eq!([limits.max_event_streams, limits.max_event_streams_per_address], [256, 128]);
+    let sizes = [limits.max_body_bytes, limits.max_pending_bytes, limits.max_response_bytes];
+    assert_eq!(sizes.map(|n_bytes| n_bytes >> 20), [4, 64, 64]);
+    assert_eq!([limits.io_timeout, limits.shutdown_timeout], [Duration::from_secs(30); 2]);
+    assert!(!limits.limits_loopback && !limits.trusted_proxies.contains([127, 0, 0, 1].into()));
+}
+
 struct Client(TcpStream);
 
 impl Client {
