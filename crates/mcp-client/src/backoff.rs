@@ -1,5 +1,8 @@
 //! Exponential backoff between attempts.
 
+#[cfg(test)]
+mod tests;
+
 use std::time::Duration;
 
 use tokio::time::Instant;

@@ -1,5 +1,8 @@
 //! Failures of requests, and what they tell about the server.
 
+#[cfg(test)]
+mod tests;
+
 use std::error::Error;
 use std::fmt;
 use std::io;
@@ -233,22 +236,4 @@ impl fmt::Display for HttpFailure {
 fn has_html(response: &Response) -> bool {
     let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     kind.is_some_and(|kind| media_type(kind).eq_ignore_ascii_case("text/html"))
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn incomplete_errors_are_errors() {
-        let read = |error: Value| {
-            let error = ServerError::read(&Raw::from(error.to_string()));
-            (error.code, error.message)
-        };
-        assert_eq!(read(json!("busy")), (-32603, "busy".to_owned()));
-        assert_eq!(read(json!({ "message": "busy", "code": "x" })), (-32603, "busy".to_owned()));
-        assert_eq!(read(json!({ "code": -32000 })), (-32000, String::new()));
-    }
 }

@@ -1,5 +1,8 @@
 //! Texts of servers in the messages of errors.
 
+#[cfg(test)]
+mod tests;
+
 use serde_json::Value;
 use toolkit::schema::excerpt::escaped;
 

@@ -1,5 +1,8 @@
 //! The names under which the tools of a server are listed: names with characters and lengths that all clients accept.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::HashMap;
 
 use serde_json::{Map, Value};

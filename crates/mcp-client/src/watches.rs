@@ -1,5 +1,8 @@
 //! The resources of a server that clients of this program are subscribed to.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -1,5 +1,8 @@
 //! The metadata of protected resources (RFC 9728) and authorization servers (RFC 8414, OpenID Connect Discovery).
 
+#[cfg(test)]
+mod tests;
+
 use reqwest::Url;
 use serde::Deserialize;
 

@@ -1,6 +1,9 @@
 //! The forms of `command` in the files of hosts: a program, a list of the program and its arguments (opencode), or an object
 //! with `path`, `args` and `env` (Zed).
 
+#[cfg(test)]
+mod tests;
+
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};

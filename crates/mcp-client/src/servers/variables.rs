@@ -1,5 +1,8 @@
 //! Expansion of variables in a configuration file.
 
+#[cfg(test)]
+mod tests;
+
 /// A source of variables.
 pub(super) struct Variables<'c> {
     look_up: &'c dyn Fn(&str) -> Option<String>,

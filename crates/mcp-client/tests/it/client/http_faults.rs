@@ -9,7 +9,7 @@ use tokio::net::TcpListener;
 use toolkit::ToolError;
 use toolkit::backend::Backend;
 use toolkit::call::ErrorKind;
-use toolkit_mcp_client::{Endpoint, McpBackend};
+use toolkit_mcp_client::{Endpoint, McpBackend, fetch_status};
 
 use super::in_the_end;
 
@@ -144,4 +144,79 @@ async fn credentials_are_not_sent_to_other_hosts() {
         refusal(&format!("{head}\r\nconnection: close\r\n\r\n")).await;
     }
     assert_eq!(n_asked.load(Ordering::Relaxed), 0);
+}
+
+#[tokio::test]
+async fn the_status_of_a_server_is_json_or_an_error_with_the_reason() {
+    let limit = Duration::from_secs(20);
+    let response = |status: &str, body: &str| {
+        format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}", body.len())
+    };
+    for (answer, expected) in [
+        (response("200 OK", r#"{"tools": 1}"#), Ok(1)),
+        (response("200 OK", "{"), Err((ErrorKind::InvalidResponse, "the status is not JSON"))),
+        (response("401 Unauthorized", ""), Err((ErrorKind::Unauthorized, "the server requires a valid token"))),
+        (response("403 Forbidden", ""), Err((ErrorKind::Unauthorized, "the server requires a valid token"))),
+        (response("404 Not Found", ""), Err((ErrorKind::InvalidResponse, "the server has no status"))),
+        (
+            response("500 Internal Server Error", ""),
+            Err((ErrorKind::Unavailable, "the server responded with status 500 Internal Server Error")),
+        ),
+        (
+            response("200 OK", "{}").replace("length: 2", "length: 9"),
+            Err((ErrorKind::Unavailable, "the connection was lost")),
+        ),
+    ] {
+        let (address, requests) = answering(answer.clone()).await;
+        let endpoint = Endpoint::new(&format!("http://{address}/mcp?key=a")).unwrap();
+        let endpoint = endpoint.header("x-key", "b").unwrap().bearer("c".into());
+        let status = fetch_status(&endpoint, limit).await;
+        let found = status
+            .as_ref()
+            .map(|status| status["tools"].as_u64().unwrap())
+            .map_err(|error| (error.kind(), error.message()));
+        assert_eq!(found, expected, "{answer}");
+        let request = requests.lock().unwrap()[0].to_lowercase();
+        assert!(request.starts_with("get /status?key=a http/1.1\r\n"), "{request}");
+        assert!(request.contains("x-key: b\r\n") && request.contains("authorization: bearer c\r\n"), "{request}");
+    }
+    let endpoint = Endpoint::new("http://127.0.0.1:1/mcp").unwrap();
+    check(&fetch_status(&endpoint, limit).await.unwrap_err(), ErrorKind::Unavailable, "the server cannot be reached");
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let endpoint = Endpoint::new(&format!("http://{}/mcp", listener.local_addr().unwrap())).unwrap();
+    let error = fetch_status(&endpoint, Duration::from_millis(50)).await.unwrap_err();
+    check(&error, ErrorKind::Unavailable, "the server did not respond within 50ms");
+}
+
+#[test]
+fn an_endpoint_has_a_url_and_headers_that_the_protocol_does_not_set() {
+    for (url, error) in [
+        ("a b", "`url` is not a URL: relative URL without a base"),
+        ("ftp://a.example", "`url` must begin with `https://` or `http://`"),
+        ("https://user@a.example", "`url` must not contain a password; use a header or a token"),
+        ("https://:secret@a.example", "`url` must not contain a password; use a header or a token"),
+    ] {
+        assert_eq!(Endpoint::new(url).unwrap_err().to_string(), error, "{url}");
+    }
+    let endpoint = || Endpoint::new("https://a.example/mcp").unwrap();
+    assert!(endpoint().header("x-key", "a").is_ok() && Endpoint::new("http://a.example").is_ok());
+    for (name, value, error) in [
+        ("a b", "", "the header `a b` has an invalid name"),
+        ("Accept", "", "the header `Accept` is reserved by the protocol"),
+        ("host", "", "the header `host` is reserved by the protocol"),
+        ("MCP-Session-Id", "", "the header `MCP-Session-Id` is reserved by the protocol"),
+        ("x-key", "secret\n", "the header `x-key` has a value with invalid characters"),
+    ] {
+        assert_eq!(endpoint().header(name, value).unwrap_err().to_string(), error, "{name}");
+    }
+    assert!(
+        endpoint().forward_header("x-a", "x-b").is_ok()
+            && endpoint().forward_credential("x-a", "authorization").is_ok()
+    );
+    let credentials = "the header `authorization` may have credentials; use `forwardCredentials`";
+    assert_eq!(endpoint().forward_header("x-a", "Authorization").unwrap_err().to_string(), credentials);
+    let other = "the header `x-b` is not one with credentials; use `forwardHeaders`";
+    assert_eq!(endpoint().forward_credential("x-a", "x-b").unwrap_err().to_string(), other);
+    assert!(endpoint().forward_header("mcp-a", "x-b").is_err() && endpoint().forward_header("x-a", "host").is_err());
+    assert!(endpoint().trust("no certificate").is_err());
 }
