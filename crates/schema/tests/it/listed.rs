@@ -174,3 +174,24 @@ fn a_schema_without_arguments_lists_no_properties_and_one_of_other_values_stays(
     let nullable = json!({ "anyOf": [{ "type": "object" }, { "type": "null" }] });
     assert_eq!(listed(&nullable), nullable);
 }
+
+#[test]
+fn each_of_many_recursive_variants_is_listed() {
+    let (names, n) = (|n: usize| format!("p{n}"), 100);
+    let variant = |n: usize| {
+        let itself = json!({ "$ref": format!("#/$defs/{}", names(n)) });
+        json!({ "type": "object", "properties": { (names(n)): itself } })
+    };
+    let schema = json!({
+        "type": "object",
+        "anyOf": (0..n).map(|n| json!({ "$ref": format!("#/$defs/{}", names(n)) })).collect::<Value>(),
+        "$defs": (0..n).map(|n| (names(n), variant(n))).collect::<serde_json::Map<_, _>>(),
+    });
+    let properties = listed(&schema)["properties"].take();
+    let mut missing = (0..n).filter(|n| properties.get(names(*n)).is_none());
+    assert_eq!(missing.next(), None, "{properties}");
+    // A reference that refers to itself ends.
+    let endless =
+        json!({ "type": "object", "allOf": [{ "$ref": "#/$defs/a" }], "$defs": { "a": { "$ref": "#/$defs/a" } } });
+    assert_eq!(listed(&endless)["type"], "object");
+}
