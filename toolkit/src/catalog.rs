@@ -50,7 +50,7 @@ use crate::tool::diagnostic::{check_meta, check_object, check_tool, ids_of};
 use crate::tool::entry::Entry;
 use crate::tool::{Tool, ToolId};
 use crate::version::VersionReq;
-use toolkit_schema::{quoted, shown_id};
+use toolkit_schema::{quoted, shown_id, suggest};
 
 /// The tools of a program, sorted by id, and its prompts.
 ///
@@ -577,11 +577,14 @@ impl Catalog {
         if let Err(invalid) = name.parse::<ToolId>() {
             return format!("no tool is named `{shown}`: {invalid}");
         }
-        match self.names.nearest(name) {
+        let names = self.names.iter();
+        let n_names = names.len();
+        match suggest::nearest(name, names) {
             Some(near) => format!("no tool is named `{shown}`; did you mean {}?", quoted(near)),
             None if self.is_empty() => format!(
                 "no tool is named `{shown}`, and the catalog is empty; name the crates with tools in `toolkit::link!(…)`"
             ),
+            None if n_names > suggest::MAX_NAMES => format!("no tool is named `{shown}`; {}", suggest::TOO_MANY_NAMES),
             None => format!("no tool is named `{shown}`"),
         }
     }

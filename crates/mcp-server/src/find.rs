@@ -222,10 +222,7 @@ fn described(served: &ServedTools, name: &str, revision: Revision) -> Result<Val
         if let Some(error) = served.shared_name(name) {
             return Err(error);
         }
-        let shown: String = name.chars().take(120).collect();
-        let near = served.nearest(name).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-        let message = format!("no tool is named `{}`{near}", shown.escape_debug());
-        return Err(ToolError::new(ErrorKind::UnknownTool, message));
+        return Err(ToolError::new(ErrorKind::UnknownTool, served.not_found(name)));
     };
     let mut tool: Map<String, Value> = serde_json::from_slice(&served.listed(revision)[nth]).unwrap_or_default();
     tool.retain(|field, _| DESCRIBED.contains(&field.as_str()));

@@ -307,10 +307,7 @@ fn unknown(
         observed.set_unknown_tool(name);
         observed.end(Some(ErrorKind::UnknownTool), Some(Code::InvalidParams));
     }
-    let shown: String = name.chars().take(120).collect();
-    let near = served.nearest(name).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-    let message = format!("no tool is named `{}`{near}", shown.escape_debug());
-    Err(RpcError::new(Code::InvalidParams, message).into())
+    Err(RpcError::new(Code::InvalidParams, served.not_found(name)).into())
 }
 
 /// Ends a call that does not reach a tool with an error that the model reads.

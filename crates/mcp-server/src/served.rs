@@ -184,9 +184,20 @@ impl ServedTools {
         &self.listed[usize::from(revision != Revision::V2025_11_25)]
     }
 
-    /// Returns the name most similar to `typed` for a "did you mean" hint, if it is similar enough. Compares the names
-    /// with and without the namespace.
-    pub(super) fn nearest(&self, typed: &str) -> Option<&str> {
+    /// Returns the message for a name that no served tool has, with the most similar name.
+    pub(super) fn not_found(&self, name: &str) -> String {
+        let shown: String = name.chars().take(120).collect();
+        let hint = match self.nearest(name) {
+            Some(near) => format!("; did you mean `{near}`?"),
+            None if 2 * self.entries.len() > suggest::MAX_NAMES => format!("; {}", suggest::TOO_MANY_NAMES),
+            None => String::new(),
+        };
+        format!("no tool is named `{}`{hint}", shown.escape_debug())
+    }
+
+    /// Returns the name most similar to `typed`, if it is similar enough. Compares the names with and without the
+    /// namespace.
+    fn nearest(&self, typed: &str) -> Option<&str> {
         let bare = || self.entries.iter().map(|entry| self.tool(entry).name());
         let found = suggest::nearest(typed, self.entries.iter().map(|entry| &*entry.name).chain(bare()))?;
         if self.by_name.contains_key(found) {

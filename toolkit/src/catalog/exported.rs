@@ -7,8 +7,7 @@ use std::sync::Arc;
 use super::wire::WireNames;
 use crate::call::{ErrorKind, ToolError};
 use crate::tool::ToolId;
-use toolkit_schema::quoted;
-use toolkit_schema::suggest::nearest;
+use toolkit_schema::{quoted, suggest};
 
 /// The names of an export, which a model uses in its calls.
 ///
@@ -137,8 +136,12 @@ impl ExportedNames {
     /// Returns the error of a name that no tool has, with the nearest name.
     #[must_use]
     pub fn unknown(&self, name: &str) -> ToolError {
+        if self.len() > suggest::MAX_NAMES {
+            let message = format!("no tool is named {}; {}", quoted(name), suggest::TOO_MANY_NAMES);
+            return ToolError::new(ErrorKind::UnknownTool, message);
+        }
         let names: Vec<String> = self.iter().map(ToString::to_string).collect();
-        let near = nearest(name, names.iter().map(String::as_str));
+        let near = suggest::nearest(name, names.iter().map(String::as_str));
         let near = near.map_or_else(String::new, |near| format!("; did you mean {}?", quoted(near)));
         ToolError::new(ErrorKind::UnknownTool, format!("no tool is named {}{near}", quoted(name)))
     }

@@ -5,7 +5,6 @@ use std::collections::hash_map::Entry as Slot;
 use std::fmt;
 
 use foldhash::fast::RandomState;
-use toolkit_schema::suggest;
 
 use crate::tool::{Diagnostic, Text, Tool};
 
@@ -84,13 +83,8 @@ impl Names {
     }
 
     /// Returns all names in arbitrary order.
-    pub fn iter(&self) -> impl Iterator<Item = &str> {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
         self.owners.keys().map(|name| &**name)
-    }
-
-    /// Returns the name nearest to `typed`, if `typed` could be a typo of it.
-    pub(crate) fn nearest(&self, typed: &str) -> Option<&str> {
-        suggest::nearest(typed, self.iter())
     }
 
     /// Assigns the id to a tool. Ids with different parts have the same text only if a name contains a colon, which is

@@ -1,7 +1,7 @@
 //! Collecting, validating, sorting and resolving tools.
 
 use serde_json::json;
-use toolkit::catalog::{DiagnosticKind, Diagnostics, Naming};
+use toolkit::catalog::{DiagnosticKind, Diagnostics, ExportedName, ExportedNames, Naming};
 use toolkit::{Catalog, Dispatcher, Tool, catalog, tool, toolset};
 
 mod math {
@@ -148,6 +148,19 @@ fn an_unknown_name_is_an_error_with_a_suggestion() {
         "a:b:c:d",
         "no tool is named `a:b:c:d`: not a tool id: has more than two colons; an id is `namespace:name:version`",
     );
+}
+
+#[test]
+fn an_unknown_name_among_too_many_names_is_an_error_without_a_suggestion() {
+    let tool = |nth: usize| Tool::builder(format!("read_{nth}")).namespace("files").build().unwrap();
+    let catalog = Catalog::new((0..20_000).map(tool)).unwrap();
+    let message = "no tool is named `files:raed_7`; there are too many names to suggest one; search for the tool";
+    assert_eq!(catalog.resolve("files:raed_7").unwrap_err().message(), message);
+    let names = ExportedNames::from_iter(
+        (0..40_000).map(|nth| ExportedName::new(format!("read_{nth}"), "files:read".parse().unwrap())),
+    );
+    let message = "no tool is named `raed_7`; there are too many names to suggest one; search for the tool";
+    assert_eq!(names.unknown("raed_7").message(), message);
 }
 
 #[test]
