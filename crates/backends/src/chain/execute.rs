@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use toolkit::call::{Context, ErrorKind, Progress, RunResult, ToolError};
 use toolkit::dispatch::{BoxFuture, Dispatcher};
 use toolkit::internals::shielded;
+use toolkit_schema::pointer::tokens;
 
 use super::definition::{Chain, Order};
 use super::diagnostic::shown;
@@ -152,9 +153,9 @@ impl<'a> ChainRun<'a> {
     /// Returns the effective arguments of a step. If one of them is missing, returns those before it, and an error.
     fn args(&mut self, idx: usize) -> (Value, Result<(), ToolError>) {
         let constants = self.chain.steps()[idx].constants();
-        let found = match memory::size_of_tree(constants, self.budget.left()) {
-            Some(bytes) if self.budget.reserve(bytes) => Ok(()),
-            _ => Err(self.out_of_budget(idx, ErrorKind::TooLarge)),
+        let found = match self.budget.reserve(self.plan.wirings[idx].constant_bytes) {
+            true => Ok(()),
+            false => Err(self.out_of_budget(idx, ErrorKind::TooLarge)),
         };
         let mut args = if found.is_ok() { constants.clone() } else { Map::new() };
         let found = found.and_then(|()| self.take(idx, &mut args));
@@ -167,7 +168,7 @@ impl<'a> ChainRun<'a> {
         let mut room = MAX_TAKEN_BYTES;
         let mut taken_bytes = 0;
         for taken in &wiring.taken {
-            let value = self.value(taken.step)?.pointer(taken.pointer).ok_or_else(|| {
+            let value = part(self.value(taken.step)?, taken.pointer).ok_or_else(|| {
                 let message = format!(
                     "cannot set the argument {}: there is no value at {} in the result of step {}",
                     shown(taken.argument),
@@ -279,6 +280,17 @@ impl<'a> ChainRun<'a> {
     }
 }
 
+/// Returns the part of a value at a pointer, without the allocations of [`Value::pointer`].
+fn part<'v>(value: &'v Value, pointer: &str) -> Option<&'v Value> {
+    tokens(pointer).try_fold(value, |value, token| match value {
+        Value::Object(fields) => fields.get(&*token),
+        Value::Array(items) if *token == *"0" || !token.starts_with(['+', '0']) => {
+            items.get(token.parse::<usize>().ok()?)
+        }
+        _ => None,
+    })
+}
+
 fn object(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(object) => object,
@@ -301,18 +313,20 @@ async fn next_of<T>(running: &mut Vec<BoxFuture<'_, T>>) -> T {
     .await
 }
 
-/// Reports the progress of a chain to the listener of its context.
+/// Reports the progress of a chain to the listener of its context, if there is one.
 ///
 /// The unit is one step. A tool's own progress counts as a fraction of its step, so that the total never decreases, as
 /// it would if each tool reported in its own units.
 struct Meter<'a> {
     context: &'a Context,
-    done: Arc<Mutex<Vec<f64>>>,
+    /// The progress of each step. `None` without a listener.
+    done: Option<Arc<Mutex<Vec<f64>>>>,
 }
 
 impl<'a> Meter<'a> {
     fn start(context: &'a Context, n_steps: usize) -> Self {
-        let meter = Self { context, done: Arc::new(Mutex::new(vec![0.0; n_steps])) };
+        let done = context.has_progress_listener().then(|| Arc::new(Mutex::new(vec![0.0; n_steps])));
+        let meter = Self { context, done };
         if n_steps > 0 {
             meter.report(0.0, n_steps as f64, "started");
         }
@@ -321,7 +335,8 @@ impl<'a> Meter<'a> {
 
     /// Returns the context for one step.
     fn context_of(&self, idx: usize) -> Context {
-        let (chain, done) = (self.context.clone(), Arc::clone(&self.done));
+        let chain = self.context.clone();
+        let Some(done) = self.done.clone() else { return chain };
         self.context.clone().on_progress(move |report: Progress| {
             let share = report.total.filter(|total| *total > 0.0).map_or(0.0, |total| report.done / total);
             let (sum, n_steps) = advance(&done, idx, if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) });
@@ -331,8 +346,10 @@ impl<'a> Meter<'a> {
 
     /// Reports that a step has ended.
     fn finish(&self, idx: usize, succeeded: bool) {
-        let (sum, n_steps) = advance(&self.done, idx, 1.0);
-        self.report(sum, n_steps, if succeeded { "step_completed" } else { "step_error" });
+        if let Some(done) = &self.done {
+            let (sum, n_steps) = advance(done, idx, 1.0);
+            self.report(sum, n_steps, if succeeded { "step_completed" } else { "step_error" });
+        }
     }
 
     /// Catches a panic of the listener, because no tool runs here that the error could be attributed to.

@@ -100,7 +100,8 @@ pub(super) fn size_of_result(result: &RunResult) -> usize {
     let beside = match result.mcp_json() {
         // Its parts are read from the text when a step takes them.
         Some(json) => 2 * json.len(),
-        None => size_of_tree(&result.own_content(), usize::MAX).unwrap_or(usize::MAX),
+        None if result.own_content().is_empty() => 0,
+        None => size_of_tree(&result.own_content()),
     };
     result.json().map_or(0, <[u8]>::len).saturating_add(beside)
 }
@@ -112,10 +113,13 @@ pub(super) fn size_of_text(json: &[u8]) -> usize {
     size.tree
 }
 
-/// Returns the memory of a tree, or `None` if it exceeds `limit`.
-pub(super) fn size_of_tree(value: &impl Serialize, limit: usize) -> Option<usize> {
-    let mut size = Size::new(usize::MAX, limit);
-    serde_json::to_writer(&mut size, value).ok().map(|()| size.tree)
+/// Returns the memory of a tree.
+pub(super) fn size_of_tree(value: &impl Serialize) -> usize {
+    let mut size = Size::new(usize::MAX, usize::MAX);
+    match serde_json::to_writer(&mut size, value) {
+        Ok(()) => size.tree,
+        Err(_) => usize::MAX,
+    }
 }
 
 /// Estimates the memory of a tree from its JSON text while it is written.
@@ -188,12 +192,12 @@ impl io::Write for Size {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{size_of_text, size_of_tree};
+    use super::{Size, size_of_text, size_of_tree};
 
     #[test]
     fn text_and_tree_have_one_estimate_and_the_punctuation_of_strings_does_not_count() {
         for value in [json!(null), json!([1, {}, { "a": [], "b": "x\"y\\" }]), json!("{{{{,,,,[[[[::::")] {
-            assert_eq!(size_of_tree(&value, usize::MAX), Some(size_of_text(value.to_string().as_bytes())), "{value}");
+            assert_eq!(size_of_tree(&value), size_of_text(value.to_string().as_bytes()), "{value}");
         }
         assert!(size_of_text(br#""{{{{,,,,[[[[::::\"{""#) < 100);
     }
@@ -203,6 +207,6 @@ mod tests {
         let objects: Value = (0..1000).map(|n| json!({ "n": n })).collect();
         // The smallest map of the standard library allocates more than 600 bytes.
         assert!(size_of_text(objects.to_string().as_bytes()) > 600_000);
-        assert_eq!(size_of_tree(&objects, 100_000), None);
+        assert!(serde_json::to_writer(Size::new(usize::MAX, 100_000), &objects).is_err());
     }
 }

@@ -7,6 +7,7 @@ use toolkit_schema::suggest::suggest;
 
 use super::definition::{Chain, Order};
 use super::diagnostic::{ChainDiagnostic, ChainDiagnosticKind, MAX_DIAGNOSTICS, StepLocation, shown};
+use super::memory::size_of_tree;
 use super::step::{PREVIOUS, Step};
 
 /// The maximum number of steps of a chain.
@@ -22,6 +23,8 @@ pub(super) struct Plan<'c> {
 /// The inputs that one step takes from others. They come from earlier steps only, so they cannot be circular.
 #[derive(Default)]
 pub(super) struct Wiring<'c> {
+    /// The memory of the constant arguments.
+    pub(super) constant_bytes: usize,
     pub(super) taken: Vec<Taken<'c>>,
     pub(super) previous: Previous,
     /// The steps that must have succeeded before; may contain duplicates.
@@ -118,7 +121,7 @@ fn wire<'c>(
     order: Order,
     diagnostics: &mut Vec<ChainDiagnostic>,
 ) -> Wiring<'c> {
-    let mut wiring = Wiring::default();
+    let mut wiring = Wiring { constant_bytes: size_of_tree(step.constants()), ..Wiring::default() };
     for (argument, reference) in step.references() {
         if diagnostics.len() >= MAX_DIAGNOSTICS {
             return wiring;
