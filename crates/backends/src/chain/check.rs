@@ -146,7 +146,8 @@ fn violations(schema: &Schema, known: Map<String, Value>, open: &BTreeSet<&str>)
     if n_removed > 0 { found(&value) } else { refused }
 }
 
-/// Removes the keywords that depend on several arguments, which cannot be checked while some are open.
+/// Removes the keywords that depend on several arguments, which cannot be checked while some are open. A schema without any
+/// stays as it is compiled.
 fn without_outlook(schema: &Schema) -> Cow<'_, Value> {
     const OUTLOOK: [&str; 15] = [
         "$ref",
@@ -165,13 +166,17 @@ fn without_outlook(schema: &Schema) -> Cow<'_, Value> {
         "unevaluatedProperties",
         "maxProperties",
     ];
+    let is_outlook = |keyword: &String| OUTLOOK.contains(&keyword.as_str());
+    if !schema.as_value().as_object().is_some_and(|keywords| keywords.keys().any(is_outlook)) {
+        return Cow::Borrowed(schema.as_value());
+    }
     let mut value = schema.as_value().clone();
     if let Value::Object(keywords) = &mut value {
         // In draft-07, keywords beside a `$ref` are ignored, and the target declares whether the object is closed.
         if keywords.contains_key("$ref") {
             keywords.retain(|keyword, _| keyword.starts_with('$') || keyword == "definitions");
         }
-        keywords.retain(|keyword, _| !OUTLOOK.contains(&keyword.as_str()));
+        keywords.retain(|keyword, _| !is_outlook(keyword));
     }
     Cow::Owned(value)
 }
