@@ -40,8 +40,33 @@ pub fn close(schema: &mut Value) {
     if !schema.is_object() || !walk::is_tractable(schema) {
         return;
     }
+    if is_plain(schema) {
+        seal_each(schema);
+        return;
+    }
     let original = std::mem::take(schema);
     *schema = Closer::new(&original).document();
+}
+
+/// Returns true if no schema of a document is combined with another one or is a test, as in those of most types: each object
+/// is closed where it stands.
+fn is_plain(schema: &Value) -> bool {
+    let Value::Object(map) = schema else { return true };
+    let stands_alone = |keyword: &String| {
+        !copies::is_in_place(keyword) && !copies::is_test(keyword) && !walk::CONTAINERS.contains(&keyword.as_str())
+    };
+    let mut is_plain_below = true;
+    map.keys().all(stands_alone) && {
+        walk::each(map, |_, sub| is_plain_below = is_plain_below && is_plain(sub));
+        is_plain_below
+    }
+}
+
+fn seal_each(schema: &mut Value) {
+    if let Value::Object(map) = schema {
+        walk::each_mut(map, |_, sub| seal_each(sub));
+        seal(map);
+    }
 }
 
 /// Creates a closed copy of `original`. Merges read the original, in which nothing is closed yet.
@@ -191,5 +216,33 @@ fn composition(map: &Map<String, Value>) -> Composition {
                 Composition::Joined
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{Closer, close, is_plain};
+
+    #[test]
+    fn an_object_that_nothing_is_combined_with_is_closed_in_place_as_in_a_copy() {
+        let inner = json!({ "type": "object", "properties": { "b": true }, "required": ["b", "c"] });
+        let plain = [
+            json!({ "type": "object", "properties": { "a": inner, "list": { "type": "array", "items": inner } } }),
+            json!({ "type": ["object", "null"], "additionalProperties": inner, "properties": { "default": inner } }),
+            json!({ "patternProperties": { "^x": inner }, "required": ["y"], "default": { "properties": {} } }),
+            json!({ "type": "object", "minProperties": 1, "prefixItems": [inner, false], "items": inner }),
+            json!({ "const": { "a": 1 }, "type": "object", "unevaluatedProperties": inner }),
+        ];
+        for schema in plain {
+            assert!(is_plain(&schema), "{schema}");
+            let mut closed = schema.clone();
+            close(&mut closed);
+            assert_eq!(closed, Closer::new(&schema).document());
+        }
+        let combined: [Value; 4] =
+            [json!({ "$ref": "#" }), json!({ "not": {} }), json!({ "$defs": {} }), json!({ "items": { "anyOf": [] } })];
+        assert!(!combined.iter().any(is_plain));
     }
 }

@@ -134,9 +134,14 @@ pub(super) fn for_keyword(keyword: &str, here: Mode, below: Mode) -> Mode {
     match keyword {
         _ if is_in_place(keyword) => here,
         // Rejecting more in these keywords does not make the whole schema reject more.
-        "not" | "if" | "contains" | "propertyNames" => Mode::Original,
+        _ if is_test(keyword) => Mode::Original,
         _ => below,
     }
+}
+
+/// Returns true if the schema of `keyword` only tests a value.
+pub(super) fn is_test(keyword: &str) -> bool {
+    matches!(keyword, "not" | "if" | "contains" | "propertyNames")
 }
 
 /// Returns true if the subschemas of `keyword` apply to the same value.
