@@ -167,20 +167,25 @@ fn result(answer: &CallResult<'_>) -> Value {
     if answer.is_error {
         result.insert("is_error".to_owned(), true.into());
     }
+    if let Some(content) = content(answer) {
+        result.insert("content".to_owned(), content);
+    }
+    result.into()
+}
+
+/// Returns the content of a result. A text without any letters is rejected, and so is an empty list.
+fn content(answer: &CallResult<'_>) -> Option<Value> {
+    if let [ResultPart::Text(text) | ResultPart::Json(text)] = &answer.parts[..] {
+        return (!text.trim().is_empty()).then(|| text.as_str().into());
+    }
     // The API accepts nothing but text in an error, and in the result of a call by a program.
     let only_text = answer.is_error || answer.call.caller.is_some();
     let mut blocks: Vec<Value> = answer.parts.iter().filter_map(|part| block(part, only_text)).collect();
     match &mut blocks[..] {
-        // A text without any letters is rejected, and so is an empty list.
-        [] => {}
-        [only] if only["type"] == "text" => {
-            result.insert("content".to_owned(), only["text"].take());
-        }
-        _ => {
-            result.insert("content".to_owned(), blocks.into());
-        }
+        [] => None,
+        [only] if only["type"] == "text" => Some(only["text"].take()),
+        _ => Some(blocks.into()),
     }
-    result.into()
 }
 
 fn block(part: &ResultPart, only_text: bool) -> Option<Value> {
