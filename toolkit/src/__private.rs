@@ -41,9 +41,6 @@ pub use std::{assert, column, concat, file, line};
 
 pub use {inventory, schemars, serde, serde_json};
 
-/// The name of this package, which may differ from that of its library. `cargo toolkit` writes and finds it.
-pub const PACKAGE: &str = env!("CARGO_PKG_NAME");
-
 pub use self::argument::{
     ArgumentStruct, Candidate, Case, OrStandIn, Owns, OwnsAlone, Pick, Refused, SoleType, Unfit, argument_case,
     prompt_case, result_case, sole_input,

@@ -9,8 +9,7 @@
 //! The program has the commands `list`, `search`, `show`, `call`, `run`, `chain`, `export`, `cost`, `check`, `diff`,
 //! `completions`, `serve`, `serve-sandbox`, `status`, `login`, `logout`, `install`, `uninstall` and `bundle` for all
 //! tools that are linked into it. [`Program`] configures state, limits and servers. A package without a binary gets the
-//! same commands from `cargo toolkit COMMAND`: the binary `cargo-toolkit` of this package (feature `cargo`) builds and
-//! runs a program that links the library.
+//! same commands from `cargo toolkit COMMAND`: the package `cargo-toolkit` builds and runs a program that links the library.
 //!
 //! `serve` is an MCP server, over stdio or HTTP. With the feature `otc` it is also an Open Tool Calling server, and
 //! with the feature `proxy` it also serves the tools of other MCP servers, at which `login` logs in. Its log goes to
@@ -46,7 +45,6 @@
 //! | `formats`, `report`, `style` | what is printed |
 //! | `error` | errors and exit codes |
 //! | `log`, `stderr` | the log of `serve`, and writes to stderr that do not wait for its reader |
-//! | `bin/cargo-toolkit/` | `cargo toolkit`; what its command `new` writes is in `templates` beside `src` |
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "install")]
@@ -100,8 +98,6 @@ use toolkit::dispatch::DispatcherBuilder;
 
 pub use self::error::SetupError;
 pub use self::program::Program;
-#[doc(hidden)]
-pub use self::run::summaries;
 
 /// Runs the command line of this process for all linked tools.
 ///

@@ -124,15 +124,6 @@ fn commands() -> Vec<Command> {
     ]
 }
 
-/// Returns the names of all commands, with their summaries if their features are enabled, for `cargo toolkit`.
-#[doc(hidden)]
-#[must_use]
-pub fn summaries() -> Vec<(String, Option<String>)> {
-    let enabled = commands().into_iter();
-    let enabled = enabled.map(|command| (command.get_name().to_owned(), command.get_about().map(ToString::to_string)));
-    enabled.chain(DISABLED.iter().map(|(name, _)| ((*name).to_owned(), None))).collect()
-}
-
 /// Parses the command line and runs its command.
 fn run(words: &[OsString], mut program: Program) -> Result<Exit, CommandError> {
     let matches = command(&program).try_get_matches_from(words)?;

@@ -1,5 +1,8 @@
 //! `--help`.
 
+use std::fs;
+use std::path::Path;
+
 use super::tools;
 
 #[track_caller]
@@ -14,6 +17,22 @@ fn the_programs_help_lists_commands_and_exit_codes() {
     let page = tools(&["--help"]).exits(0).out;
     let commands = ["list", "search", "show", "call", "export", "check", "completions", "serve", "Exit codes", "130"];
     has_all(&page, &commands);
+}
+
+#[test]
+fn cargo_toolkit_has_the_summaries_of_all_commands() {
+    let page = tools(&["--help"]).exits(0).out;
+    let commands = page.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let summaries: String = commands
+        .map(|line| line.trim().split_once(' ').unwrap_or_else(|| panic!("no summary: {line}")))
+        .map(|(name, summary)| format!("{name}\t{}\n", summary.trim()))
+        .collect();
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../cargo-toolkit/src/commands.txt");
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        fs::write(&file, summaries).unwrap();
+    } else {
+        assert_eq!(fs::read_to_string(&file).unwrap(), summaries, "UPDATE_EXPECT=1 writes {}", file.display());
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod guide;
 mod reader;
 mod recording;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -141,6 +142,26 @@ fn new_writes_packages_that_build_and_pass_their_tests() {
             _ => {}
         }
     }
+}
+
+#[test]
+fn it_is_installed_without_the_libraries() {
+    let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let tree = cargo(
+        &project,
+        &["tree", "--offline", "--package", "cargo-toolkit", "--edges", "normal,build", "--prefix", "none"],
+    );
+    let tree = String::from_utf8(tree.stdout).unwrap();
+    let crates: BTreeSet<&str> = tree.lines().map(|line| line.trim_end_matches(" (*)")).collect();
+    assert!((5..=30).contains(&crates.len()), "{} crates:\n{tree}", crates.len());
+}
+
+#[test]
+fn a_new_package_depends_on_the_package_of_the_library() {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../toolkit/Cargo.toml");
+    let manifest = fs::read_to_string(manifest).unwrap();
+    let name = manifest.lines().find_map(|line| line.strip_prefix("name = ")).unwrap();
+    assert!(include_str!("../../src/package.rs").contains(&format!("const TOOLKIT: &str = {name};")), "{name}");
 }
 
 /// Runs a command that fails, and returns its one line on stderr.

@@ -8,9 +8,7 @@ use std::process::Stdio;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
-use toolkit::__private::PACKAGE;
-
-use crate::package::{cargo, quoted};
+use crate::package::{TOOLKIT, cargo, quoted};
 
 /// A kind of package that `new` writes.
 struct NewPackage {
@@ -32,7 +30,7 @@ const KINDS: [NewPackage; 3] = [
     NewPackage {
         name: "mcp",
         about: "A command-line program and MCP server (the default)",
-        source: ("src/main.rs", include_str!("../../../templates/mcp.rs")),
+        source: ("src/main.rs", include_str!("../templates/mcp.rs")),
         packages: &["toolkit", "toolkit-cli"],
         dependencies: "",
         commands: "cargo test\n\
@@ -43,7 +41,7 @@ const KINDS: [NewPackage; 3] = [
     NewPackage {
         name: "agent",
         about: "A program that sends a question to a model and runs the tools that it calls",
-        source: ("src/main.rs", include_str!("../../../templates/agent.rs")),
+        source: ("src/main.rs", include_str!("../templates/agent.rs")),
         packages: &["toolkit", "toolkit-providers"],
         dependencies: "serde_json = \"1\"\n\
                        ureq = { version = \"3\", default-features = false, features = [\"rustls\"] }\n",
@@ -54,7 +52,7 @@ const KINDS: [NewPackage; 3] = [
     NewPackage {
         name: "library",
         about: "A library of tools for other programs",
-        source: ("src/lib.rs", include_str!("../../../templates/library.rs")),
+        source: ("src/lib.rs", include_str!("../templates/library.rs")),
         packages: &["toolkit"],
         dependencies: "",
         commands: "cargo test\n\
@@ -65,9 +63,9 @@ const KINDS: [NewPackage; 3] = [
 
 /// The files of every kind.
 const FILES: [(&str, &str); 3] = [
-    ("src/tools.rs", include_str!("../../../templates/tools.rs")),
-    ("tools.lock.json", include_str!("../../../templates/tools.lock.json")),
-    (".github/workflows/ci.yml", include_str!("../../../templates/ci.yml")),
+    ("src/tools.rs", include_str!("../templates/tools.rs")),
+    ("tools.lock.json", include_str!("../templates/tools.lock.json")),
+    (".github/workflows/ci.yml", include_str!("../templates/ci.yml")),
 ];
 
 /// What the CI file says if the dependencies are in a directory of this machine.
@@ -140,7 +138,7 @@ fn write(kind: &NewPackage, path: &Path, name: &str) -> io::Result<()> {
 
     let dependency = |krate: &str| {
         let package = match krate {
-            "toolkit" if PACKAGE != krate => format!("package = {}, ", quoted(PACKAGE)),
+            "toolkit" if TOOLKIT != krate => format!("package = {}, ", quoted(TOOLKIT)),
             _ => String::new(),
         };
         let version = quoted(env!("CARGO_PKG_VERSION"));

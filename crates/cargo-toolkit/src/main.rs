@@ -46,9 +46,8 @@ fn main() -> ExitCode {
         };
     }
     let (name, _) = matches.subcommand().expect("clap rejects a command line without a command");
-    let commands = toolkit_cli::summaries();
-    if !commands.iter().any(|(command, _)| command == name) {
-        let names: Vec<&str> = std::iter::once("new").chain(commands.iter().map(|(command, _)| &**command)).collect();
+    if !commands().any(|(command, _)| command == name) {
+        let names: Vec<&str> = std::iter::once("new").chain(commands().map(|(command, _)| command)).collect();
         return fail(&format!("there is no command `{name}`; the commands are {}", names.join(", ")), USAGE);
     }
     let package = match Package::find(&matches) {
@@ -95,7 +94,7 @@ fn command_line() -> clap::Command {
         .after_help(format!(
             "Commands for the tools of a library, in its directory; `cargo toolkit COMMAND --help` has their options:\n{}\n\
              Tools with injected state need a program for `call`, `check` and `serve`, which `cargo toolkit new` writes.",
-            summaries()
+            commands().map(|(name, about)| format!("  {name:<14} {about}\n")).collect::<String>()
         ))
         .override_usage("cargo toolkit [OPTIONS] <COMMAND> [ARGS]...")
         .allow_external_subcommands(true)
@@ -129,14 +128,9 @@ fn command_line() -> clap::Command {
         ])
 }
 
-/// Returns a line for each command of `toolkit-cli`, and one for those that are built with a feature of it.
-fn summaries() -> String {
-    let (described, others): (Vec<_>, Vec<_>) =
-        toolkit_cli::summaries().into_iter().partition(|(_, about)| about.is_some());
-    let lines =
-        described.iter().map(|(name, about)| format!("  {name:<12} {}\n", about.as_deref().unwrap_or_default()));
-    let others: Vec<String> = others.into_iter().map(|(name, _)| name).collect();
-    lines.chain((!others.is_empty()).then(|| format!("  {}\n", others.join(", ")))).collect()
+/// Returns the commands of `toolkit-cli` with all features, each with its summary.
+fn commands() -> impl Iterator<Item = (&'static str, &'static str)> {
+    include_str!("commands.txt").lines().filter_map(|line| line.split_once('\t'))
 }
 
 /// Returns the command and its arguments.

@@ -6,8 +6,10 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use clap::ArgMatches;
-use serde::Deserialize;
-use toolkit::__private::PACKAGE;
+use serde_json::Value;
+
+/// The name of the package of the library `toolkit`.
+pub(crate) const TOOLKIT: &str = "toolkit";
 
 /// A library with tools.
 #[derive(Debug)]
@@ -51,7 +53,7 @@ impl Package {
             krate: library.replace('-', "_"),
             directory: directory.ok_or("the manifest has no parent directory")?,
             edition: package.edition.clone(),
-            features: package.features.keys().cloned().collect(),
+            features: package.features.clone(),
             toolkit_cli: toolkit_cli_source(toolkit)?,
             workspace_root: metadata.workspace_root.clone(),
             target_directory: metadata.target_directory.clone(),
@@ -78,7 +80,7 @@ fn check_manifest(matches: &ArgMatches) -> Result<(), String> {
 
 /// Returns the library of the selected package.
 fn library_of(package: &PackageMetadata) -> Result<&str, String> {
-    package.library().ok_or_else(|| {
+    package.library.as_deref().ok_or_else(|| {
         format!(
             "`{}` has no library that can be linked; a program with \
              `fn main() -> std::process::ExitCode {{ toolkit_cli::program!().main() }}` has the same commands: \
@@ -88,16 +90,6 @@ fn library_of(package: &PackageMetadata) -> Result<&str, String> {
     })
 }
 
-impl PackageMetadata {
-    /// Returns the name of the library, if other crates can link it.
-    fn library(&self) -> Option<&str> {
-        let is_library = |kind: &String| matches!(kind.as_str(), "lib" | "rlib" | "dylib");
-        let mut targets = self.targets.iter();
-        let library = targets.find(|target| target.kind.iter().any(is_library))?;
-        Some(&library.name)
-    }
-}
-
 fn choose<'m>(metadata: &'m Metadata, wanted: Option<&str>) -> Result<&'m PackageMetadata, String> {
     let members: Vec<&PackageMetadata> =
         metadata.packages.iter().filter(|package| metadata.workspace_members.contains(&package.id)).collect();
@@ -105,12 +97,12 @@ fn choose<'m>(metadata: &'m Metadata, wanted: Option<&str>) -> Result<&'m Packag
         let found = members.into_iter().find(|package| package.name == name);
         return found.ok_or_else(|| format!("the workspace has no package `{name}`"));
     }
-    if let Some(root) = metadata.resolve.as_ref().and_then(|resolve| resolve.root.as_ref()) {
+    if let Some(root) = &metadata.root {
         let found = members.into_iter().find(|package| package.id == *root);
         return found.ok_or_else(|| "cargo names a package that it does not list".to_owned());
     }
     let has_tools =
-        |package: &&PackageMetadata| package.library().is_some() && toolkit_dependency(metadata, package).is_some();
+        |package: &&PackageMetadata| package.library.is_some() && toolkit_dependency(metadata, package).is_some();
     let candidates: Vec<&PackageMetadata> = members.into_iter().filter(has_tools).collect();
     match candidates[..] {
         [package] => Ok(package),
@@ -125,12 +117,6 @@ fn choose<'m>(metadata: &'m Metadata, wanted: Option<&str>) -> Result<&'m Packag
 
 /// Returns the direct or transitive dependency `toolkit` of a package.
 fn toolkit_dependency<'m>(metadata: &'m Metadata, package: &PackageMetadata) -> Option<&'m PackageMetadata> {
-    let nodes: BTreeMap<&str, &[String]> = metadata
-        .resolve
-        .iter()
-        .flat_map(|resolve| &resolve.nodes)
-        .map(|node| (&*node.id, &*node.dependencies))
-        .collect();
     let packages: BTreeMap<&str, &PackageMetadata> =
         metadata.packages.iter().map(|package| (&*package.id, package)).collect();
     let mut seen: BTreeSet<&str> = BTreeSet::new();
@@ -138,10 +124,10 @@ fn toolkit_dependency<'m>(metadata: &'m Metadata, package: &PackageMetadata) -> 
     let mut layer: Vec<&str> = vec![&package.id];
     while !layer.is_empty() {
         let found = layer.iter().filter_map(|id| packages.get(id).copied());
-        if let Some(toolkit) = found.into_iter().find(|found| found.name == PACKAGE && found.id != package.id) {
+        if let Some(toolkit) = found.into_iter().find(|found| found.name == TOOLKIT && found.id != package.id) {
             return Some(toolkit);
         }
-        let dependencies = layer.iter().filter_map(|id| nodes.get(id)).copied().flatten();
+        let dependencies = layer.iter().filter_map(|id| metadata.dependencies.get(*id)).flatten();
         layer = dependencies.map(|id| &**id).filter(|id| seen.insert(id)).collect();
     }
     None
@@ -189,21 +175,23 @@ fn registry_dependency(source: &str, version: &str) -> String {
 
 /// Returns a TOML string. The escapes of JSON are valid in TOML.
 pub(crate) fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+    Value::from(text).to_string()
 }
 
 /// The relevant output of `cargo metadata`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug)]
 struct Metadata {
     packages: Vec<PackageMetadata>,
     workspace_members: Vec<String>,
     workspace_root: PathBuf,
     target_directory: PathBuf,
-    /// `None` if the dependencies were not read.
-    resolve: Option<Resolve>,
+    /// The package of the manifest. `None` for a virtual workspace, or if the dependencies were not read.
+    root: Option<String>,
+    /// The ids of the dependencies of each package, by its id.
+    dependencies: BTreeMap<String, Vec<String>>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug)]
 struct PackageMetadata {
     id: String,
     name: String,
@@ -212,28 +200,53 @@ struct PackageMetadata {
     source: Option<String>,
     manifest_path: PathBuf,
     edition: String,
-    targets: Vec<PackageTarget>,
-    features: BTreeMap<String, Vec<String>>,
+    /// The name of the library, if other crates can link it.
+    library: Option<String>,
+    features: Vec<String>,
 }
 
-#[derive(Debug, Deserialize)]
-struct PackageTarget {
-    name: String,
-    kind: Vec<String>,
+impl Metadata {
+    /// Reads the output of `cargo metadata`. Returns `None` if it has another form.
+    fn from_json(output: &Value) -> Option<Self> {
+        let resolve = &output["resolve"];
+        let nodes = resolve["nodes"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let dependencies = nodes.iter().map(|node| Some((text(&node["id"])?, texts(&node["dependencies"])?)));
+        Some(Self {
+            packages: output["packages"].as_array()?.iter().map(PackageMetadata::from_json).collect::<Option<_>>()?,
+            workspace_members: texts(&output["workspace_members"])?,
+            workspace_root: text(&output["workspace_root"])?.into(),
+            target_directory: text(&output["target_directory"])?.into(),
+            root: text(&resolve["root"]),
+            dependencies: dependencies.collect::<Option<_>>()?,
+        })
+    }
 }
 
-#[derive(Debug, Default, Deserialize)]
-struct Resolve {
-    /// The package of the manifest, or `None` for a virtual workspace.
-    root: Option<String>,
-    nodes: Vec<ResolvedPackage>,
+impl PackageMetadata {
+    fn from_json(package: &Value) -> Option<Self> {
+        let is_library = |target: &&Value| {
+            let kinds = target["kind"].as_array().into_iter().flatten();
+            kinds.into_iter().any(|kind| ["lib", "rlib", "dylib"].iter().any(|library| kind == library))
+        };
+        Some(Self {
+            id: text(&package["id"])?,
+            name: text(&package["name"])?,
+            version: text(&package["version"])?,
+            source: text(&package["source"]),
+            manifest_path: text(&package["manifest_path"])?.into(),
+            edition: text(&package["edition"])?,
+            library: package["targets"].as_array()?.iter().find(is_library).and_then(|target| text(&target["name"])),
+            features: package["features"].as_object()?.keys().cloned().collect(),
+        })
+    }
 }
 
-#[derive(Debug, Deserialize)]
-struct ResolvedPackage {
-    id: String,
-    /// The ids of its dependencies.
-    dependencies: Vec<String>,
+fn text(value: &Value) -> Option<String> {
+    value.as_str().map(str::to_owned)
+}
+
+fn texts(value: &Value) -> Option<Vec<String>> {
+    value.as_array()?.iter().map(text).collect()
 }
 
 /// Returns a command for the cargo that runs this program, or the one in `PATH`.
@@ -276,8 +289,9 @@ fn metadata(matches: &ArgMatches, options: &[impl AsRef<OsStr>]) -> Result<Metad
     if !output.status.success() {
         return Err("`cargo metadata` failed".to_owned());
     }
-    serde_json::from_slice(&output.stdout)
-        .map_err(|error| format!("cannot read the output of `cargo metadata`: {error}"))
+    let output: Value = serde_json::from_slice(&output.stdout)
+        .map_err(|error| format!("cannot read the output of `cargo metadata`: {error}"))?;
+    Metadata::from_json(&output).ok_or_else(|| "the output of `cargo metadata` has an unknown form".to_owned())
 }
 
 /// Returns the host platform of rustc.
