@@ -155,7 +155,9 @@ pub(crate) fn features(matches: &ArgMatches) -> Vec<&'static str> {
     let mut features = Vec::new();
     match words.first() {
         Some(&"serve") => {
-            features.push("mcp");
+            // A server lists `search_tools` in place of a long list.
+            features.extend(["mcp", "search"]);
+            features.extend((is_help || has("--http") || has("--health")).then_some("http"));
             features.extend((is_help || has("--otc")).then_some("otc"));
             features.extend((is_help || has("--nats-tools")).then_some("nats"));
             features.extend((is_help || has("--nats-tools")).then_some("proxy"));
@@ -163,16 +165,21 @@ pub(crate) fn features(matches: &ArgMatches) -> Vec<&'static str> {
             features.extend((is_help || has("--explorer")).then_some("explorer"));
         }
         Some(&("run" | "serve-sandbox")) => features.push("code"),
-        Some(&"chain") if words.get(1) != Some(&"run") => features.push("durable"),
-        Some(&"check") => features.extend((is_help || has("--calls")).then_some("calls")),
+        Some(&"chain") => features.push(if words.get(1) == Some(&"run") { "chain" } else { "durable" }),
+        Some(&"check") => {
+            features.push("export");
+            features.extend((is_help || has("--calls")).then_some("calls"));
+        }
         Some(&"export") => {
+            features.push("export");
             features.extend((is_help || has("otc") || has("--format=otc")).then_some("otc"));
             features.extend((is_help || has("html") || has("--format=html")).then_some("html"));
         }
-        Some(&"search") => features.extend((is_help || has("--model")).then_some("embed")),
+        Some(&"search") => features.push(if is_help || has("--model") { "embed" } else { "search" }),
         Some(&("status" | "login" | "logout")) => features.push("proxy"),
-        Some(&("install" | "uninstall" | "bundle")) => features.push("install"),
-        Some(&"cost") => features.extend(["mcp", "otc"]),
+        Some(&"bundle") => features.push("bundle"),
+        Some(&("install" | "uninstall")) => features.push("install"),
+        Some(&"cost") => features.extend(["mcp", "otc", "search"]),
         _ => {}
     }
     for (option, feature) in [("--nats", "nats"), ("--proxy", "proxy"), ("--durable", "durable")] {

@@ -1,6 +1,9 @@
 //! `check`: validates the catalog and applies the lint rules, calls its tools, compares it with a lock file, or checks manifests
 //! of other programs.
 
+#[cfg(feature = "export")]
+mod providers;
+
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
@@ -22,8 +25,8 @@ use crate::error::{CommandError, Configure, Exit};
 use crate::options::{MAX_MANIFEST_BYTES, json_switch, naming, naming_option, program_name, read_text, switch};
 use crate::proxied::{self, Proxied};
 use crate::report::{counted, diagnostics_as_json, snake_case, write_diagnostics, write_lints};
+use crate::runtime;
 use crate::style::{self, printable};
-use crate::{formats, runtime};
 
 pub(crate) fn command() -> Command {
     Command::new("check")
@@ -40,13 +43,6 @@ pub(crate) fn command() -> Command {
                 .action(ArgAction::Append)
                 .value_parser(code)
                 .help("Disable a lint rule, or a defect of `--calls`, by its code, shown in brackets after each message"),
-            Arg::new("provider")
-                .long("provider")
-                .value_name("FORMAT")
-                .action(ArgAction::Append)
-                .value_parser(PossibleValuesParser::new(formats::of_providers()))
-                .conflicts_with_all(["lock", "manifest"])
-                .help("Check the rules and limits of this format of `export` only; may be repeated"),
             Arg::new("host")
                 .long("host")
                 .value_name("HOST")
@@ -54,9 +50,6 @@ pub(crate) fn command() -> Command {
                 .value_parser(PossibleValuesParser::new(Host::ALL.iter().map(|host| host.name)))
                 .conflicts_with_all(["lock", "manifest"])
                 .help("Warn about the limits of this host only; may be repeated"),
-            switch("limits").conflicts_with_all(["lock", "manifest"]).help(
-                "Show the usage of the providers' limits, with strict mode for every tool that supports it",
-            ),
             switch("update").requires("lock").help("Write the lock file"),
             switch("sarif").requires("lock").help("Print the changes as SARIF, for code hosts"),
             Arg::new("manifest")
@@ -64,6 +57,7 @@ pub(crate) fn command() -> Command {
                 .num_args(1..)
                 .help("Check the tools in these manifests (results of `tools/list`) instead of those of this program"),
         ])
+        .args(provider_options().map(|option| option.conflicts_with_all(["lock", "manifest"])))
         .args(calls::options())
         .args(
             proxied::options("Also check the tools of the MCP servers in FILE, which has the format of `serve --proxy`")
@@ -75,6 +69,16 @@ pub(crate) fn command() -> Command {
                  repeated",
             ),
         )
+}
+
+#[cfg(feature = "export")]
+fn provider_options() -> [Arg; 2] {
+    providers::options()
+}
+
+#[cfg(not(feature = "export"))]
+fn provider_options() -> [Arg; 2] {
+    ["provider", "limits"].map(|name| crate::options::unless(false, "export", Arg::new(name)))
 }
 
 pub(crate) fn run(
@@ -92,10 +96,12 @@ pub(crate) fn run(
     let mut found: Vec<Diagnostics> = Vec::new();
     let mut lints = Vec::new();
     let mut n_tools = None;
-    let mut usages = None;
+    #[cfg(feature = "export")]
+    let mut limits = None;
     let mut called = None;
     let mut unusable = Vec::new();
-    let mut rejected = Vec::new();
+    #[cfg_attr(not(feature = "export"), allow(unused_mut))]
+    let mut rejected: Vec<String> = Vec::new();
     match catalog() {
         Err(CommandError::Catalog(diagnostics)) => found.push(diagnostics),
         Err(failure) => return Err(failure),
@@ -107,11 +113,9 @@ pub(crate) fn run(
             unusable = problems;
             n_tools = Some(catalog.len());
             found.extend(catalog.check(naming(matches)).err());
+            #[cfg(feature = "export")]
             if found.is_empty() {
-                rejected = formats::rejections(&catalog, naming(matches), providers(matches))?;
-            }
-            if matches.get_flag("limits") && found.is_empty() {
-                usages = Some(formats::usages(&catalog, naming(matches), providers(matches))?);
+                (rejected, limits) = providers::check(&catalog, matches)?;
             }
             lints = lints_of(&catalog, &allowed(matches));
             let of_hosts = hosts::check(catalog.latest(), program, &chosen_hosts(matches));
@@ -135,8 +139,9 @@ pub(crate) fn run(
         let diagnostics = found.iter().map(diagnostics_as_json);
         let diagnostics: Vec<_> = diagnostics.flat_map(|list| list.as_array().cloned().unwrap_or_default()).collect();
         let mut report = json!({ "tools": n_tools, "diagnostics": diagnostics, "lints": lints });
-        if let Some(usages) = usages {
-            report["limits"] = json!(usages);
+        #[cfg(feature = "export")]
+        if let Some(limits) = &limits {
+            report["limits"] = limits.to_json()?;
         }
         if let Some(called) = &called {
             report["calls"] = called.json.clone();
@@ -149,8 +154,9 @@ pub(crate) fn run(
         }
         style::write_json(&report)?;
     } else {
-        if let Some(usages) = usages {
-            formats::write_usages(&usages)?;
+        #[cfg(feature = "export")]
+        if let Some(limits) = &limits {
+            limits.write()?;
         }
         unusable.append(&mut rejected);
         write(&unusable, &found, &lints, n_tools, called.as_ref())?;
@@ -161,13 +167,6 @@ pub(crate) fn run(
         && called.is_none_or(|called| called.n_defects() == 0)
         && lints.iter().all(|lint| lint.level < Level::Error);
     Ok(if is_sound { Exit::Success } else { Exit::Failed })
-}
-
-/// Returns the formats whose rules are checked: those of `--provider`, or else all.
-fn providers(matches: &ArgMatches) -> impl Iterator<Item = &'static str> {
-    let chosen = matches.get_many::<String>("provider");
-    formats::of_providers()
-        .filter(move |format| chosen.clone().is_none_or(|mut chosen| chosen.any(|name| name == format)))
 }
 
 /// Returns the hosts whose limits are checked: those of `--host`, or else all.

@@ -22,7 +22,8 @@ use crate::style::{self, BOLD, DIM, NOTE, padded, printable, width};
 /// Returns the values of `--format`: those of `export` whose texts a model reads, and the tools that a server lists in place
 /// of many.
 fn formats() -> impl Iterator<Item = &'static str> {
-    let of_features = [("search-tools", cfg!(feature = "mcp")), ("otc", cfg!(feature = "otc"))];
+    let of_features =
+        [("search-tools", cfg!(all(feature = "mcp", feature = "search"))), ("otc", cfg!(feature = "otc"))];
     formats::ALL.into_iter().chain(of_features.into_iter().filter(|(_, is_on)| *is_on).map(|(name, _)| name))
 }
 
@@ -45,7 +46,7 @@ impl FormatCost {
         let options =
             FormatOptions { naming: naming(matches), strict: matches.get_flag("strict"), ..FormatOptions::default() };
         let tools = match name {
-            #[cfg(feature = "mcp")]
+            #[cfg(all(feature = "mcp", feature = "search"))]
             "search-tools" => {
                 let tools = toolkit_mcp_server::search_tools();
                 costs(tools.iter().map(toolkit::Tool::to_mcp_json).collect(), &|idx, _| tools[idx].id().to_string())

@@ -1,5 +1,6 @@
 //! The credentials of the user, from the environment of the process.
 
+#[cfg(any(feature = "calls", feature = "chain", feature = "code"))]
 use toolkit::Context;
 use toolkit::call::Credentials;
 use toolkit::tool::Requirements;
@@ -30,6 +31,7 @@ pub(crate) fn from_environment(required: &Requirements) -> Credentials {
 
 /// Returns a context in which each call of a program or a chain has the credentials that its tool requires, from the
 /// environment.
+#[cfg(any(feature = "calls", feature = "chain", feature = "code"))]
 pub(crate) fn of_each_tool(context: Context) -> Context {
     context.nested_with(|tool, context| Ok(context.with_credentials(from_environment(tool.requirements()))))
 }

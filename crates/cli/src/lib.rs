@@ -41,30 +41,34 @@
 //! | `calls`, `code`, `resources` | `check --calls`; `run` and `serve-sandbox`; `list --resources` and `show URI` |
 //! | `options`, `flags` | options that several commands have; flags for the arguments of a tool |
 //! | `listen`, `durable`, `nats`, `proxied`, `credentials` | what commands connect to, and with which tokens |
-//! | `runtime`, `foreground` | the runtime of tools, and work that a terminal waits for |
+//! | `runtime`, `foreground`, `meter` | the runtime of tools, work that a terminal waits for, and its progress |
 //! | `formats`, `report`, `style` | what is printed |
 //! | `error` | errors and exit codes |
 //! | `log`, `stderr` | the log of `serve`, and writes to stderr that do not wait for its reader |
 #![forbid(unsafe_code)]
 
-#[cfg(feature = "install")]
+#[cfg(feature = "bundle")]
 mod bundle;
 mod call;
 mod calls;
+#[cfg(feature = "chain")]
 mod chain;
 mod check;
 #[cfg(feature = "code")]
 mod code;
 mod completions;
+#[cfg(feature = "export")]
 mod cost;
 mod credentials;
 mod diff;
 #[cfg(feature = "durable")]
 mod durable;
 mod error;
+#[cfg(feature = "export")]
 mod export;
 mod flags;
 mod foreground;
+#[cfg(feature = "export")]
 mod formats;
 #[cfg(feature = "install")]
 mod install;
@@ -74,6 +78,7 @@ mod listen;
 mod log;
 #[cfg(feature = "proxy")]
 mod login;
+mod meter;
 mod nats;
 mod options;
 mod program;
@@ -83,6 +88,7 @@ mod report;
 mod resources;
 mod run;
 mod runtime;
+#[cfg(feature = "search")]
 mod search;
 #[cfg(any(feature = "durable", feature = "mcp", feature = "nats", feature = "otc"))]
 mod serve;

@@ -11,7 +11,7 @@ use crate::error::CommandError;
 pub(crate) const TOKEN: &str = "SERVE_TOKEN";
 
 /// The least length of a token at an address that other machines can reach, in bytes, as for MCP over HTTP.
-#[cfg(feature = "serve")]
+#[cfg(feature = "server")]
 const MIN_TOKEN_LEN: usize = 16;
 
 /// Parses an address to listen at. A port without a host is on the loopback interface.
@@ -29,7 +29,7 @@ pub(crate) fn bind_error(address: SocketAddr, error: &std::io::Error) -> Command
 }
 
 /// Returns the token in the variable of `--token-env`, or in `SERVE_TOKEN` if it is set.
-#[cfg_attr(not(feature = "serve"), allow(dead_code))]
+#[cfg_attr(not(feature = "server"), allow(dead_code))]
 pub(crate) fn token(matches: &ArgMatches) -> Result<Option<String>, CommandError> {
     match named(matches, "token-env")? {
         Some(token) => Ok(Some(token)),
@@ -42,7 +42,7 @@ pub(crate) fn token(matches: &ArgMatches) -> Result<Option<String>, CommandError
 /// # Errors
 ///
 /// Returns an error also for a short token at an address that other machines can reach.
-#[cfg(feature = "serve")]
+#[cfg(feature = "server")]
 pub(crate) fn token_at(matches: &ArgMatches, is_local: bool) -> Result<Option<String>, CommandError> {
     let token = token(matches)?;
     if !is_local && token.as_ref().is_some_and(|token| token.len() < MIN_TOKEN_LEN) {

@@ -86,6 +86,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
 
 /// Returns the options of the place of durable chains. `is_switch` is true if a command has another meaning without
 /// `--durable`; otherwise, its place is then the default.
+#[cfg(any(feature = "chain", feature = "serve"))]
 pub(crate) fn durable_options(help: &'static str, is_switch: bool) -> [Arg; 2] {
     let place = Arg::new("durable").long("durable").value_name("FILE | URL").num_args(0..=1).help(format!(
         "{help}: a file such as runs.db, or postgres://USER@HOST/DATABASE [default: runs.db in the directory for the state of \

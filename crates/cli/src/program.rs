@@ -4,8 +4,10 @@ use toolkit::Catalog;
 use toolkit::dispatch::DispatcherBuilder;
 #[cfg(feature = "proxy")]
 use toolkit_backends::Backends;
+#[cfg(feature = "http")]
+use toolkit_mcp_server::Http;
 #[cfg(feature = "mcp")]
-use toolkit_mcp_server::{Http, ServerBuilder};
+use toolkit_mcp_server::ServerBuilder;
 
 use crate::error::{Configure, SetupError};
 
@@ -34,7 +36,7 @@ pub struct Program {
     pub(crate) dispatcher: Configure<DispatcherBuilder>,
     #[cfg(feature = "mcp")]
     pub(crate) server: Configure<ServerBuilder>,
-    #[cfg(feature = "mcp")]
+    #[cfg(feature = "http")]
     pub(crate) http: Configure<Http>,
     #[cfg(feature = "proxy")]
     pub(crate) backends: Backends,
@@ -81,7 +83,7 @@ impl Program {
             dispatcher: Box::new(Ok),
             #[cfg(feature = "mcp")]
             server: Box::new(Ok),
-            #[cfg(feature = "mcp")]
+            #[cfg(feature = "http")]
             http: Box::new(Ok),
             #[cfg(feature = "proxy")]
             backends: Backends::new(),
@@ -217,7 +219,7 @@ impl Program {
     ///     toolkit_cli::program!().http(|http| Ok(http.max_body_bytes(1 << 20))).main()
     /// }
     /// ```
-    #[cfg(feature = "mcp")]
+    #[cfg(feature = "http")]
     pub fn http(mut self, configure: impl FnOnce(Http) -> Result<Http, SetupError> + 'static) -> Self {
         self.http = Box::new(configure);
         self
@@ -234,7 +236,7 @@ impl Program {
 
 /// The metadata of the package of a program, as in its Cargo.toml, which `bundle` publishes.
 #[derive(Clone, Debug, Default)]
-#[cfg_attr(not(feature = "install"), allow(dead_code))]
+#[cfg_attr(not(feature = "bundle"), allow(dead_code))]
 pub(crate) struct Package {
     pub(crate) description: Option<String>,
     /// Separated by `:`, as cargo passes them on.
@@ -243,7 +245,7 @@ pub(crate) struct Package {
     pub(crate) repository: Option<String>,
 }
 
-#[cfg_attr(not(feature = "install"), allow(dead_code))]
+#[cfg_attr(not(feature = "bundle"), allow(dead_code))]
 impl Package {
     /// Returns the first author: the name, and the email address in angle brackets.
     pub(crate) fn author(&self) -> Option<&str> {

@@ -6,19 +6,27 @@ use std::process::ExitCode;
 use clap::{ArgMatches, Command};
 use toolkit::Catalog;
 
+#[cfg(feature = "bundle")]
+use crate::bundle;
+#[cfg(feature = "chain")]
+use crate::chain;
 #[cfg(feature = "code")]
 use crate::code;
 use crate::error::{CommandError, Exit};
+#[cfg(feature = "install")]
+use crate::install;
 use crate::options::{disabled_command, program_name};
 use crate::program::Program;
 #[cfg(feature = "mcp")]
 use crate::resources;
+#[cfg(feature = "search")]
+use crate::search;
 #[cfg(any(feature = "durable", feature = "mcp", feature = "nats", feature = "otc"))]
 use crate::serve;
 use crate::stderr::{self, FlushOnDrop};
-#[cfg(feature = "install")]
-use crate::{bundle, install};
-use crate::{call, chain, check, completions, cost, diff, export, list, nats, search, show};
+use crate::{call, check, completions, diff, list, nats, show};
+#[cfg(feature = "export")]
+use crate::{cost, export};
 #[cfg(feature = "proxy")]
 use crate::{login, status};
 
@@ -37,8 +45,16 @@ const DISABLED: &[(&str, &str)] = &[
     ("serve", "mcp"),
     #[cfg(not(feature = "proxy"))]
     ("status", "proxy"),
-    #[cfg(not(feature = "install"))]
-    ("bundle", "install"),
+    #[cfg(not(feature = "search"))]
+    ("search", "search"),
+    #[cfg(not(feature = "chain"))]
+    ("chain", "chain"),
+    #[cfg(not(feature = "export"))]
+    ("export", "export"),
+    #[cfg(not(feature = "export"))]
+    ("cost", "export"),
+    #[cfg(not(feature = "bundle"))]
+    ("bundle", "bundle"),
     #[cfg(not(feature = "install"))]
     ("install", "install"),
     #[cfg(not(feature = "install"))]
@@ -94,11 +110,15 @@ fn command(program: &Program) -> Command {
 fn commands() -> Vec<Command> {
     vec![
         list::command(),
+        #[cfg(feature = "search")]
         search::command(),
         show::command(),
         call::command(),
+        #[cfg(feature = "chain")]
         chain::command(),
+        #[cfg(feature = "export")]
         export::command(),
+        #[cfg(feature = "export")]
         cost::command(),
         check::command(),
         diff::command(),
@@ -107,7 +127,7 @@ fn commands() -> Vec<Command> {
         serve::command(),
         #[cfg(feature = "proxy")]
         status::command(),
-        #[cfg(feature = "install")]
+        #[cfg(feature = "bundle")]
         bundle::command(),
         #[cfg(feature = "install")]
         install::install_command(),
@@ -148,16 +168,20 @@ fn run(words: &[OsString], mut program: Program) -> Result<Exit, CommandError> {
         #[cfg(feature = "mcp")]
         "list" if matches.get_flag("resources") => resources::list(catalog()?, matches, program),
         "list" => list::run(&catalog()?, matches),
+        #[cfg(feature = "search")]
         "search" => search::run(&catalog()?, matches),
         #[cfg(feature = "mcp")]
         "show" if matches.get_one::<String>("id").is_some_and(|id| resources::is_uri(id)) => {
             resources::show(catalog()?, matches, program)
         }
         "show" => show::run(&catalog()?, matches),
+        #[cfg(feature = "export")]
         "export" => export::run(&catalog()?, matches),
+        #[cfg(feature = "export")]
         "cost" => cost::run(&catalog()?, matches),
         "completions" => completions::run(&catalog()?, matches, command(&program)),
         "call" => call::run(catalog, matches, program.dispatcher, &program.name),
+        #[cfg(feature = "chain")]
         "chain" => chain::run(catalog, matches, program.dispatcher, &program.name),
         #[cfg(feature = "code")]
         "run" => code::run(catalog()?, matches, program.dispatcher),
@@ -172,7 +196,7 @@ fn run(words: &[OsString], mut program: Program) -> Result<Exit, CommandError> {
         "install" => install::install(&catalog()?, matches, &program),
         #[cfg(feature = "install")]
         "uninstall" => install::uninstall(matches, &program),
-        #[cfg(feature = "install")]
+        #[cfg(feature = "bundle")]
         "bundle" => bundle::run(&catalog()?, matches, &program),
         #[cfg(feature = "proxy")]
         "login" => login::login(matches, &program),

@@ -23,6 +23,7 @@ pub(crate) fn with_threads(n_threads: usize) -> io::Result<Runtime> {
 }
 
 /// Builds the dispatcher that the host configures, in the context of the runtime.
+#[cfg_attr(not(any(feature = "chain", feature = "code", feature = "serve")), allow(dead_code))]
 pub(crate) fn dispatcher(
     runtime: &Runtime,
     catalog: Catalog,

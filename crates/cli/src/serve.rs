@@ -8,6 +8,7 @@
 
 #[cfg(all(feature = "code", feature = "mcp"))]
 mod code;
+#[cfg(feature = "server")]
 mod health;
 #[cfg(feature = "mcp")]
 mod mcp;
@@ -49,7 +50,11 @@ pub(crate) fn run(catalog: Catalog, matches: &ArgMatches, mut program: Program) 
         let configure = program.dispatcher;
         program.dispatcher = Box::new(move |builder| Ok(configure(builder)?.coercion(coercion)));
     }
-    program.dispatcher = health::start(matches, program.dispatcher, Box::new(|| Box::pin(async { String::new() })))?;
+    #[cfg(feature = "server")]
+    {
+        program.dispatcher =
+            health::start(matches, program.dispatcher, Box::new(|| Box::pin(async { String::new() })))?;
+    }
     #[cfg(feature = "nats")]
     if matches.contains_id("nats") {
         return worker::run_calls(catalog, matches, program.dispatcher);
@@ -71,6 +76,7 @@ pub(crate) fn run(catalog: Catalog, matches: &ArgMatches, mut program: Program) 
 const STATE_KEYS: &str = "SERVE_STATE_KEYS";
 
 const MCP: bool = cfg!(feature = "mcp");
+const HTTP: bool = cfg!(feature = "http");
 const OTC: bool = cfg!(feature = "otc");
 const EXPLORER: bool = cfg!(feature = "explorer");
 
@@ -110,10 +116,10 @@ pub(crate) fn command() -> Command {
             }
         }))
         .next_help_heading("HTTP (with --http, --otc or --health)")
-        .args(http())
+        .args(http().map(|arg| unless(cfg!(feature = "server"), "http", arg)))
         .next_help_heading("Operation")
         .arg(coercion().conflicts_with("nats"))
-        .arg(health::option())
+        .arg(health())
         .args(log::options())
 }
 
@@ -132,7 +138,7 @@ fn mcp() -> Vec<Arg> {
     let code = code::options();
     #[cfg(not(all(feature = "code", feature = "mcp")))]
     let code = [unless(false, "code", Arg::new("code"))];
-    let mut options = vec![
+    let options = vec![
         Arg::new("http")
             .long("http")
             .value_name("ADDR")
@@ -185,10 +191,26 @@ fn mcp() -> Vec<Arg> {
             ),
         ),
     ];
+    let needs_http = ["http", "port", "rate", "allow-origin"];
+    let options = options.into_iter().map(|arg| {
+        let is_on = HTTP || !needs_http.iter().any(|name| arg.get_id() == name);
+        unless(is_on, "http", unless(cfg!(feature = "search") || arg.get_id() != "list-at-most", "search", arg))
+    });
+    let mut options: Vec<Arg> = options.collect();
     options.push(log::audit_option());
     options.extend(proxy);
     options.extend(code);
     options
+}
+
+#[cfg(feature = "server")]
+fn health() -> Arg {
+    health::option()
+}
+
+#[cfg(not(feature = "server"))]
+fn health() -> Arg {
+    unless(false, "http", Arg::new("health"))
 }
 
 fn coercion() -> Arg {

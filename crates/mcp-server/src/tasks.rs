@@ -9,7 +9,7 @@
 //! | `memory`, `directory` | a store in memory, and one in a directory |
 //! | `registry`, `index` | the tasks of a server, and what it remembers without loading a record |
 //! | `live` | tasks whose calls run, and their questions |
-//! | `record`, `task_status` | the stored form, and the forms on the wire |
+//! | `record`, `task_status`, `timestamp` | the stored form, and the forms on the wire |
 
 mod directory;
 mod index;
@@ -19,6 +19,7 @@ mod record;
 mod registry;
 mod store;
 mod task_status;
+mod timestamp;
 
 use std::time::Duration;
 

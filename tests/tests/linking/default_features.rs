@@ -19,6 +19,32 @@ fn the_programs_of_readme_run() {
 }
 
 #[test]
+fn a_command_of_a_disabled_feature_says_what_to_write() {
+    run(&["build", "--package", "readme", "--bin", "readme-tools"], DEV);
+    for (words, feature) in [
+        ("serve --http 8000", "http"),
+        ("serve --health 9000", "http"),
+        ("serve --allow-host tools.example", "http"),
+        ("serve --list-at-most 3", "search"),
+        ("serve --proxy servers.json", "proxy"),
+        ("search add", "search"),
+        ("export --format openai", "export"),
+        ("cost", "export"),
+        ("check --limits", "export"),
+        ("bundle mcpb", "bundle"),
+        ("chain run steps.json", "chain"),
+    ] {
+        let program = target().join("debug/readme-tools");
+        let output = Command::new(program).args(words.split(' ')).output().expect("the program was built");
+        let printed = String::from_utf8_lossy(&output.stderr);
+        let what = format!("without the feature `{feature}` of `toolkit-cli`; enable it in Cargo.toml: ");
+        let line = format!("`toolkit-cli = {{ ..., features = [\"{feature}\"] }}`");
+        assert!(printed.contains(&what) && printed.contains(&line), "{words}: {printed}");
+        assert_eq!(output.status.code(), Some(2), "{words}");
+    }
+}
+
+#[test]
 fn the_programs_of_the_chapters_run() {
     run(&["test", "--doc", "--package", "chapters"], DEV);
 }

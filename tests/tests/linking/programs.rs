@@ -116,8 +116,7 @@ for example: {"limit":1,"query":"a"}
     assert_eq!(run(&["run", "--package", "lean"], DEV), expect);
     let tree = crates_of("lean");
     assert!(tree.contains("toolkit-schema") && !tree.contains("jsonschema"), "{tree}");
-    let crates: BTreeSet<&str> = tree.lines().map(|line| line.trim_end_matches(" (*)")).collect();
-    assert!(crates.len() <= 60, "{} crates:\n{tree}", crates.len());
+    assert!(n_crates(&tree) <= 60, "{} crates:\n{tree}", n_crates(&tree));
 }
 
 #[test]
@@ -133,12 +132,33 @@ fn a_server_over_stdio_builds_no_http_search_proxy_sealing_or_jsonschema() {
     {
         assert!(!tree.lines().any(|line| line.starts_with(unused)), "{unused}: {tree}");
     }
+    assert!(n_crates(&tree) <= 68, "{} crates:\n{tree}", n_crates(&tree));
+}
+
+#[test]
+fn the_program_of_readme_builds_at_most_100_crates() {
+    let tree = crates_of("readme");
+    assert!((80..=100).contains(&n_crates(&tree)), "{} crates:\n{tree}", n_crates(&tree));
+    for unused in ["hyper", "toolkit-search", "toolkit-backends", "jiff", "jsonschema", "flate2"] {
+        assert!(!tree.lines().any(|line| line.starts_with(unused)), "{unused}: {tree}");
+    }
+}
+
+/// Returns the number of packages in a list of them.
+fn n_crates(tree: &str) -> usize {
+    // The name and the version; a source or a mark may follow.
+    let packages = tree.lines().map(|line| line.split(' ').take(2).collect::<Vec<_>>());
+    packages.collect::<BTreeSet<_>>().len()
 }
 
 /// Returns the packages that a fixture is built from, one in each line.
 fn crates_of(package: &str) -> String {
+    tree(&fixtures(), package)
+}
+
+fn tree(workspace: &Path, package: &str) -> String {
     let tree = Command::new(env!("CARGO"))
-        .current_dir(fixtures())
+        .current_dir(workspace)
         .args(["tree", "--quiet", "--package", package, "--edges", "normal", "--prefix", "none"])
         .output()
         .expect("cargo runs");

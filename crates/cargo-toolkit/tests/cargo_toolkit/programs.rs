@@ -97,7 +97,7 @@ fn a_library_gets_a_command_line() {
     let program = target().join("debug/cargo-toolkit-only-a-library");
     for (args, feature) in [
         (&["serve", "--http", "0"][..], "mcp"),
-        (&["export", "--format", "html"], "html"),
+        (&["export", "--format", "openai"], "export"),
         (&["list", "--nats", "nats://localhost"], "nats"),
     ] {
         let output = Command::new(&program).args(args).output().unwrap();
@@ -112,7 +112,7 @@ fn a_library_gets_a_command_line() {
     let version = Command::new(&program).arg("--version").output().unwrap();
     assert_ran(&version, 0, "only-a-library 0.1.0\n");
     let manifest = fs::read_to_string(target().join("cargo-toolkit/only-a-library/Cargo.toml")).unwrap();
-    assert!(manifest.contains(r#"features = ["mcp"]"#), "{manifest}");
+    assert!(manifest.contains(r#"features = ["mcp", "search"]"#), "{manifest}");
 
     assert!(target().join("cargo-toolkit/only-a-library/src/main.rs").exists());
     let unchanged = fs::read_to_string(library.join("Cargo.lock")).unwrap();

@@ -11,13 +11,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::ArgMatches;
-use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 use toolkit::{Context, Dispatcher};
 use toolkit_contract::calls::{CallDiagnostic, CallReport, Calls, Defect};
 
 use super::journal::{JOURNAL, JournalReader, JournalWriter, Line};
 use crate::error::{CommandError, Exit};
+use crate::meter::Meter;
 use crate::style::printable;
 use crate::{credentials, runtime};
 
@@ -94,11 +94,14 @@ pub(super) fn make_calls(
 
 /// Starts processes that make the calls, until one has made the last one.
 pub(super) fn watch_calls(matches: &ArgMatches) -> Result<CallReport, CommandError> {
+    let meter = Meter::default();
+    let report = start_until_done(matches, &meter);
+    meter.finish();
+    report
+}
+
+fn start_until_done(matches: &ArgMatches, meter: &Meter) -> Result<CallReport, CommandError> {
     let (journal, log) = (tempfile::NamedTempFile::new()?, tempfile::NamedTempFile::new()?);
-    // Shown on a terminal only.
-    let progress = ProgressBar::new_spinner();
-    progress.set_style(ProgressStyle::with_template("{spinner} {elapsed}  {msg}").map_err(io::Error::other)?);
-    progress.enable_steady_tick(Duration::from_millis(120));
     let patience = *matches.get_one("timeout").unwrap_or(&TIME_LIMIT) + PATIENCE;
     let mut report = CallReport::default();
     let mut lines = JournalReader::open(journal.path())?;
@@ -112,7 +115,7 @@ pub(super) fn watch_calls(matches: &ArgMatches) -> Result<CallReport, CommandErr
             .stdout(Stdio::null())
             .stderr(Stdio::from(log.reopen()?))
             .spawn()?;
-        let ended = watch(&mut child, &mut lines, patience, &mut report, &progress);
+        let ended = watch(&mut child, &mut lines, patience, &mut report, meter);
         let _ = child.kill();
         let _ = child.wait();
         let Some(EarlyEnd { how, call, n_calls }) = ended? else { return Ok(report) };
@@ -176,7 +179,7 @@ fn watch(
     lines: &mut JournalReader,
     patience: Duration,
     report: &mut CallReport,
-    progress: &ProgressBar,
+    meter: &Meter,
 ) -> io::Result<Option<EarlyEnd>> {
     let (mut call, mut n_calls, mut seen) = (None, 0, Instant::now());
     loop {
@@ -186,7 +189,7 @@ fn watch(
             seen = Instant::now();
             match line {
                 Line::Call { tool, arguments } => {
-                    progress.set_message(format!("calling {}", printable(&tool)));
+                    meter.set(&format!("calling {}", printable(&tool)));
                     (call, n_calls) = (Some((tool, arguments)), n_calls + 1);
                 }
                 Line::Tool { report: of_tool, .. } => {

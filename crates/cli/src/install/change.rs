@@ -11,7 +11,6 @@ use anstyle::{AnsiColor, Style};
 use clap::ArgMatches;
 use jsonc_parser::parse_to_serde_value;
 use serde_json::{Map, Value};
-use similar::{ChangeTag, TextDiff};
 use toolkit_runtime::{FileAccess, Replacement, read_regular_file};
 
 use super::client::{Entry, Os, Scope, executable};
@@ -266,23 +265,30 @@ fn claude_code_file(
 /// The number of unchanged lines around a change.
 const CONTEXT: usize = 2;
 
-/// Writes the changed lines.
+/// Writes the changed lines. One entry was changed, so they are next to each other.
 fn write_difference(out: &mut impl Write, old: &str, new: &str) -> io::Result<()> {
     let secrets = secrets(old);
-    let diff = TextDiff::from_lines(old, new);
-    for hunk in diff.unified_diff().context_radius(CONTEXT).iter_hunks() {
-        writeln!(out, "{}", hunk.header())?;
-        for change in hunk.iter_changes() {
-            let (sign, style) = match change.tag() {
-                ChangeTag::Delete => ("-", AnsiColor::Red.on_default()),
-                ChangeTag::Insert => ("+", AnsiColor::Green.on_default()),
-                ChangeTag::Equal => (" ", Style::new()),
-            };
-            let line = masked(change.value().trim_end_matches(['\r', '\n']), &secrets);
-            writeln!(out, "{style}{sign}{}{style:#}", printable(&line))?;
-        }
-    }
-    Ok(())
+    let (old, new) = (old.split_inclusive('\n').collect::<Vec<_>>(), new.split_inclusive('\n').collect::<Vec<_>>());
+    let start = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
+    let n_after = old[start..].iter().rev().zip(new[start..].iter().rev()).take_while(|(old, new)| old == new).count();
+    let first = start.saturating_sub(CONTEXT);
+    let range = |lines: &[&str]| first..(lines.len() - n_after + CONTEXT).min(lines.len());
+    let header = |lines: &[&str]| match range(lines) {
+        range if range.is_empty() => format!("{},0", range.start),
+        range => format!("{},{}", range.start + 1, range.len()),
+    };
+    writeln!(out, "@@ -{} +{} @@", header(&old), header(&new))?;
+    let mut write = |sign: char, style: Style, lines: &[&str]| {
+        lines.iter().try_for_each(|line| {
+            let line = masked(line.trim_end_matches(['\r', '\n']), &secrets);
+            writeln!(out, "{style}{sign}{}{style:#}", printable(&line))
+        })
+    };
+    let (old_end, new_end) = (old.len() - n_after, new.len() - n_after);
+    write(' ', Style::new(), &old[first..start])?;
+    write('-', AnsiColor::Red.on_default(), &old[start..old_end])?;
+    write('+', AnsiColor::Green.on_default(), &new[start..new_end])?;
+    write(' ', Style::new(), &old[old_end..range(&old).end])
 }
 
 /// Returns the texts of a configuration that may be secrets, in quotes.

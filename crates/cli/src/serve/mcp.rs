@@ -12,14 +12,21 @@ use toolkit::dispatch::DispatcherBuilder;
 use toolkit::{Catalog, Dispatcher, Tool};
 #[cfg(feature = "explorer")]
 use toolkit_explorer::{Explorer, RecentCalls};
-use toolkit_mcp_server::{Filter, Http, HttpError, Rule, ServeError, Server, ServerBuilder, StateKey, TaskDirectory};
+use toolkit_mcp_server::{Filter, Rule, ServeError, Server, ServerBuilder, StateKey, TaskDirectory};
+#[cfg(feature = "http")]
+use toolkit_mcp_server::{Http, HttpError};
 
+#[cfg(feature = "http")]
+use super::EXPLORER;
+use super::STATE_KEYS;
 #[cfg(feature = "code")]
 use super::code;
 #[cfg(feature = "proxy")]
 use super::proxy;
-use super::{EXPLORER, STATE_KEYS};
-use crate::error::{CommandError, Configure, Exit};
+#[cfg(feature = "http")]
+use crate::error::Configure;
+use crate::error::{CommandError, Exit};
+#[cfg(feature = "http")]
 use crate::listen::{self, TOKEN};
 use crate::options::{naming, program_name};
 use crate::program::Program;
@@ -77,11 +84,14 @@ pub(super) fn run(catalog: Catalog, matches: &ArgMatches, program: Program) -> R
         Some(page) => Box::new(|http| Ok(page.serve((program.http)(http)?))),
         None => program.http,
     };
-    #[cfg(not(feature = "explorer"))]
+    #[cfg(all(feature = "http", not(feature = "explorer")))]
     let configure = program.http;
-    #[cfg(feature = "durable")]
+    #[cfg(all(feature = "durable", feature = "http"))]
     let configure = super::queue::beside(runtime.handle(), worker.as_ref(), configure);
+    #[cfg(feature = "http")]
     let serving = serve(&server, matches, configure);
+    #[cfg(not(feature = "http"))]
+    let serving = serve_stdio(&server);
     #[cfg(feature = "proxy")]
     let serving = async {
         match servers {
@@ -111,18 +121,23 @@ pub(super) fn run(catalog: Catalog, matches: &ArgMatches, program: Program) -> R
     outcome
 }
 
+async fn serve_stdio(server: &Server) -> Result<Exit, CommandError> {
+    if std::io::stdin().is_terminal() {
+        let program = program_name();
+        let message = format!(
+            "reading MCP messages from stdin; MCP clients usually start `{program} serve`, and \
+             `{program} serve --http 8000` serves http://127.0.0.1:8000/mcp"
+        );
+        stderr::say(NOTE, &message);
+    }
+    server.stdio().await?;
+    Ok(Exit::Success)
+}
+
+#[cfg(feature = "http")]
 async fn serve(server: &Server, matches: &ArgMatches, configure: Configure<Http>) -> Result<Exit, CommandError> {
     let Some(address) = matches.get_one::<String>("http") else {
-        if std::io::stdin().is_terminal() {
-            let program = program_name();
-            let message = format!(
-                "reading MCP messages from stdin; MCP clients usually start `{program} serve`, and \
-                 `{program} serve --http 8000` serves http://127.0.0.1:8000/mcp"
-            );
-            stderr::say(NOTE, &message);
-        }
-        server.stdio().await?;
-        return Ok(Exit::Success);
+        return serve_stdio(server).await;
     };
     let mut http = configure(server.http()).map_err(CommandError::Setup)?;
     if let Some(token) = listen::token(matches)? {
@@ -203,6 +218,7 @@ fn server(
     if matches.value_source("naming") != Some(ValueSource::DefaultValue) {
         server = server.naming(naming(matches));
     }
+    #[cfg(feature = "search")]
     if let Some(&n_tools) = matches.get_one::<usize>("list-at-most") {
         server = server.list_at_most(n_tools);
     }
@@ -235,6 +251,7 @@ fn state_keys() -> Result<Vec<StateKey>, CommandError> {
     })
 }
 
+#[cfg(feature = "http")]
 fn bind_error(address: &str, error: &HttpError, matches: &ArgMatches) -> CommandError {
     let (kind, message) = match error {
         HttpError::ShortToken => ("short_token", format!("{error}, such as that of `openssl rand -hex 16`")),

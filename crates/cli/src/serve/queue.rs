@@ -67,7 +67,7 @@ impl Queue {
 }
 
 /// Adds the metrics of a worker to those of the server beside it.
-#[cfg(feature = "mcp")]
+#[cfg(feature = "http")]
 pub(super) fn beside(
     runtime: &Handle,
     worker: Option<&toolkit_durable::Worker>,

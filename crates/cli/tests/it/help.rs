@@ -23,10 +23,17 @@ fn the_programs_help_lists_commands_and_exit_codes() {
 fn cargo_toolkit_has_the_summaries_of_all_commands() {
     let page = tools(&["--help"]).exits(0).out;
     let commands = page.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
-    let summaries: String = commands
-        .map(|line| line.trim().split_once(' ').unwrap_or_else(|| panic!("no summary: {line}")))
-        .map(|(name, summary)| format!("{name}\t{}\n", summary.trim()))
-        .collect();
+    let mut summaries = String::new();
+    for line in commands {
+        match line.strip_prefix("                ") {
+            // The summary goes on.
+            Some(rest) => summaries = format!("{} {}\n", summaries.trim_end(), rest.trim()),
+            None => {
+                let (name, summary) = line.trim().split_once(' ').unwrap_or((line, ""));
+                summaries += &format!("{name}\t{}\n", summary.trim());
+            }
+        }
+    }
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../cargo-toolkit/src/commands.txt");
     if std::env::var_os("UPDATE_EXPECT").is_some() {
         fs::write(&file, summaries).unwrap();

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use jiff::Timestamp;
 use toolkit::Tool;
 
 use super::TaskLimits;
 use super::live::LiveTask;
 use super::record::TaskRecord;
+use super::timestamp::Timestamp;
 
 /// The size of all records and of the arguments of running calls above which no task is created, in bytes.
 const MAX_BYTES: usize = 256 << 20;

@@ -6,7 +6,6 @@ use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use jiff::Timestamp;
 use tokio::sync::watch;
 use tokio::time::Instant;
 use toolkit::{CancelToken, Tool};
@@ -14,6 +13,7 @@ use toolkit::{CancelToken, Tool};
 use self::questions::AskedQuestion;
 use super::record::TaskRecord;
 use super::task_status::status_message;
+use super::timestamp::Timestamp;
 
 /// A task whose call runs.
 #[derive(Debug)]

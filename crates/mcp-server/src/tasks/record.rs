@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use toolkit::mcp::Revision;
 
 use super::task_status::{Status, status_message};
+use super::timestamp::Timestamp;
 
 /// The time between two requests that the server suggests to clients.
 const POLL_INTERVAL_MS: u64 = 1000;
@@ -80,7 +80,7 @@ pub(crate) struct TaskView<'t> {
 impl TaskRecord {
     /// Returns the time at which the task is removed.
     pub(super) fn expires_at(&self) -> Timestamp {
-        self.created_at.saturating_add(Duration::from_millis(self.ttl_ms)).unwrap_or(Timestamp::MAX)
+        self.created_at.saturating_add(Duration::from_millis(self.ttl_ms))
     }
 
     /// Returns the outcome if the call has ended.

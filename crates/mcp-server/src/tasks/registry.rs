@@ -4,7 +4,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use std::{fmt, io};
 
-use jiff::Timestamp;
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, Semaphore, oneshot};
 use tokio::time::sleep;
@@ -15,6 +14,7 @@ use toolkit_runtime::run_tool;
 use super::index::{Index, TaskTool};
 use super::live::LiveTask;
 use super::record::{TaskOutcome, TaskRecord};
+use super::timestamp::Timestamp;
 use super::{TaskLimits, TaskStore, TasksInMemory};
 
 /// The least time for which the result of a task is kept, unless tasks live shorter.
@@ -174,7 +174,7 @@ impl Tasks {
         }
         task.end();
         self.settled.notify_waiters();
-        expires_at.duration_since(Timestamp::now()).try_into().unwrap_or_default()
+        expires_at.since(Timestamp::now())
     }
 
     /// Returns true if the caller has this task.
@@ -308,7 +308,7 @@ impl TaskRecord {
     /// Sets the outcome, and keeps the task long enough for its client to read it.
     fn end(&mut self, outcome: TaskOutcome, limits: &TaskLimits) {
         let now = Timestamp::now();
-        let age: Duration = now.duration_since(self.created_at).try_into().unwrap_or_default();
+        let age = now.since(self.created_at);
         let least = (age + MIN_KEPT.min(limits.ttl)).as_millis().try_into().unwrap_or(u64::MAX);
         self.ttl_ms = self.ttl_ms.max(least);
         self.last_updated_at = now;
