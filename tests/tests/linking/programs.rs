@@ -144,6 +144,12 @@ fn the_program_of_readme_builds_at_most_100_crates() {
     }
 }
 
+#[test]
+fn the_first_command_of_readme_builds_at_most_80_crates() {
+    let tree = tree(Path::new(env!("CARGO_MANIFEST_DIR")), "toolkit-first-tools");
+    assert!((40..=80).contains(&n_crates(&tree)), "{} crates:\n{tree}", n_crates(&tree));
+}
+
 /// Returns the number of packages in a list of them.
 fn n_crates(tree: &str) -> usize {
     // The name and the version; a source or a mark may follow.
