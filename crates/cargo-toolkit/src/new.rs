@@ -74,6 +74,10 @@ const PATHS_IN_CI: &str = concat!(
     "      # or check its repository out here at the same path.\n",
 );
 
+/// The profile of dependencies, whose code the author of tools does not debug.
+const PROFILE: &str =
+    "# Dependencies are built faster without debug information.\n[profile.dev.package.\"*\"]\ndebug = false\n";
+
 pub(crate) fn command() -> Command {
     let kinds = KINDS
         .iter()
@@ -157,7 +161,7 @@ fn write(kind: &NewPackage, path: &Path, name: &str) -> io::Result<()> {
     // The last line is `[dependencies]`.
     let start = fs::read_to_string(&manifest)?;
     let tests = dependency("toolkit-contract");
-    fs::write(manifest, format!("{start}{}{packages}\n[dev-dependencies]\n{tests}", kind.dependencies))
+    fs::write(manifest, format!("{start}{}{packages}\n[dev-dependencies]\n{tests}\n{PROFILE}", kind.dependencies))
 }
 
 /// Returns the repository of this release if this program was built in it, and `None` if it was built from a registry.

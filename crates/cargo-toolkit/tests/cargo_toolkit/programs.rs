@@ -203,6 +203,7 @@ fn a_new_package_says_that_the_paths_of_its_dependencies_are_those_of_this_machi
     assert!(cargo_new(folder.path(), &["new-mcp"]).status.success());
     let read = |file: &str| fs::read_to_string(folder.path().join("new-mcp").join(file)).unwrap();
     assert!(read("Cargo.toml").contains("\ntoolkit = { path = "));
+    assert!(read("Cargo.toml").ends_with("\n[profile.dev.package.\"*\"]\ndebug = false\n"));
     let ci = read(".github/workflows/ci.yml");
     assert!(
         ci.contains("actions/checkout@v4\n      # Cargo.toml has the paths of toolkit") && !ci.contains("{{"),
