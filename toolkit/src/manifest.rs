@@ -120,7 +120,7 @@ impl Manifest {
         }
         let (tools, unknown) = match json.to_value().map_err(|error| invalid(error.message()))? {
             Value::Array(tools) => (tools, None),
-            Value::Object(mut fields) => match fields.remove("tools") {
+            Value::Object(mut fields) => match fields.shift_remove("tools") {
                 Some(Value::Array(tools)) => (tools, Some(Unknown::from_iter(fields))),
                 Some(_) => return Err(invalid("`tools` is not an array")),
                 None if fields.contains_key("result") => {

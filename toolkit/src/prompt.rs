@@ -194,7 +194,7 @@ impl Prompt {
         }
         match self.tool.meta() {
             Some(meta) => listed.insert("_meta".to_owned(), meta),
-            None => listed.remove("_meta"),
+            None => listed.shift_remove("_meta"),
         };
         listed.into()
     }

@@ -79,7 +79,7 @@ impl FormatCost {
                     let list = mcp::list_tools(catalog, Revision::default(), naming(matches))?;
                     let mut tools = listed(list, "/tools");
                     // Clients do not pass `_meta` to the model.
-                    tools.iter_mut().filter_map(Value::as_object_mut).for_each(|tool| drop(tool.remove("_meta")));
+                    tools.iter_mut().filter_map(Value::as_object_mut).for_each(|tool| drop(tool.shift_remove("_meta")));
                     costs(tools, &by_place)
                 }
             },

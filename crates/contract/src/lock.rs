@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use toolkit::catalog::{Diagnostic, DiagnosticKind, Diagnostics};
 use toolkit::tool::ParseToolError;
 use toolkit::{Catalog, Manifest, Tool};
+use toolkit_schema::order;
 
 use super::change::Comparison;
 use super::compare::compare;
@@ -96,12 +97,13 @@ impl Lock {
         Self { tools }
     }
 
-    /// Serializes the lock, one tool after the other and with sorted keys, so that diffs are readable.
+    /// Serializes the lock, one tool after the other, with properties in the order of their declaration and all other keys
+    /// sorted, so that diffs are readable. The order is not part of a contract.
     #[must_use]
     pub fn to_json(&self) -> String {
         let tools: Vec<Value> = self.tools.iter().map(Tool::to_json).collect();
         let mut lock = json!({ "lockVersion": LOCK_VERSION, "tools": tools });
-        lock.sort_all_objects();
+        order::sort(&mut lock);
         format!("{lock:#}\n")
     }
 

@@ -97,7 +97,7 @@ fn cost(listed: ListedTool<'_>) -> Cost {
     let mut definition: Value = serde_json::from_slice(listed.json()).unwrap_or_default();
     if let Some(fields) = definition.as_object_mut() {
         // Clients do not pass it to the model.
-        fields.remove("_meta");
+        fields.shift_remove("_meta");
     }
     Cost::new(&definition, &Estimate)
 }

@@ -131,7 +131,7 @@ pub(super) fn name_on_server(tool: &Tool) -> Cow<'_, str> {
 
 /// Removes the output schema of a tool, and returns it with the name of the tool on the server.
 fn without_output(tool: &mut Value) -> Option<(String, Schema)> {
-    let schema = Schema::from_value(tool.as_object_mut()?.remove("outputSchema")?).ok()?;
+    let schema = Schema::from_value(tool.as_object_mut()?.shift_remove("outputSchema")?).ok()?;
     let name = tool.pointer("/_meta").and_then(|meta| meta.get(NAME_KEY)).unwrap_or(&tool["name"]);
     Some((name.as_str()?.to_owned(), schema))
 }
@@ -189,8 +189,8 @@ async fn tools(remote: &Remote, connection: &Arc<Connection>) -> Result<Listed, 
 fn name_as_listed(tool: &mut Value) {
     let record = tool.get_mut("_meta").and_then(|meta| meta.get_mut(META_KEY)).and_then(Value::as_object_mut);
     if let Some(record) = record {
-        record.remove("id");
-        record.remove("namespace");
+        record.shift_remove("id");
+        record.shift_remove("namespace");
     }
 }
 
@@ -208,13 +208,13 @@ fn lacks_tasks(tool: &mut Value, has_tasks: bool) -> bool {
         }
         Some("forbidden") => {}
         _ => {
-            execution.remove("taskSupport");
+            execution.shift_remove("taskSupport");
         }
     }
     if execution.is_empty()
         && let Some(tool) = tool.as_object_mut()
     {
-        tool.remove("execution");
+        tool.shift_remove("execution");
     }
     false
 }

@@ -59,7 +59,7 @@ fn order(prompt: &Value) -> (String, Vec<Text>) {
 /// Returns the record of a prompt in the form of a tool, so that it is checked like one. The arguments are texts.
 fn record(prompt: Value) -> Value {
     let Value::Object(mut prompt) = prompt else { return prompt };
-    let arguments = prompt.remove("arguments").unwrap_or_default();
+    let arguments = prompt.shift_remove("arguments").unwrap_or_default();
     let (mut properties, mut required) = (Map::new(), Vec::new());
     for argument in arguments.as_array().into_iter().flatten() {
         let Some(name) = argument.get("name").and_then(Value::as_str) else { continue };
@@ -75,7 +75,7 @@ fn record(prompt: Value) -> Value {
         }
     }
     if let Some(meta) = prompt.get_mut("_meta").and_then(Value::as_object_mut) {
-        meta.remove(META_KEY);
+        meta.shift_remove(META_KEY);
     }
     prompt.retain(|key, _| !["inputSchema", "outputSchema", "annotations", "execution"].contains(&key.as_str()));
     let schema = json!({ "type": "object", "properties": properties, "required": required });

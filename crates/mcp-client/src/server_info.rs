@@ -48,7 +48,7 @@ impl ServerInfo {
     }
 
     fn new(version: String, mut fields: Map<String, Value>) -> Self {
-        let capabilities = match fields.remove("capabilities") {
+        let capabilities = match fields.shift_remove("capabilities") {
             Some(Value::Object(capabilities)) => capabilities,
             _ => Map::new(),
         };

@@ -20,7 +20,7 @@ pub(super) fn complete(tool: &mut Value) -> Vec<String> {
     }
     let mut dropped = drop_wrong_fields(tool);
     if let Some(wrong) = tool.get("outputSchema").and_then(invalid_in_each_dialect) {
-        tool.remove("outputSchema");
+        tool.shift_remove("outputSchema");
         dropped.push(format!("/outputSchema is invalid: {wrong}"));
     }
     dropped
@@ -98,9 +98,9 @@ fn drop_wrong_fields(tool: &mut Map<String, Value>) -> Vec<String> {
             // Other values of `taskSupport` are read as none.
             ("name" | "inputSchema", _) | ("execution", Some(_)) => None,
             ("annotations" | "_meta", Some(inner)) => {
-                tool.get_mut(&field).and_then(Value::as_object_mut).and_then(|fields| fields.remove(&inner))
+                tool.get_mut(&field).and_then(Value::as_object_mut).and_then(|fields| fields.shift_remove(&inner))
             }
-            _ => tool.remove(&field),
+            _ => tool.shift_remove(&field),
         };
         dropped.extend(removed.map(|_| violation.to_string()));
     }

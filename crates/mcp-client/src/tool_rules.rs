@@ -49,7 +49,7 @@ impl ToolRules {
         let mut applied = Applied::default();
         // Only this client writes it.
         for meta in tools.iter_mut().filter_map(|tool| tool.get_mut("_meta")?.as_object_mut()) {
-            meta.remove(NAME_KEY);
+            meta.shift_remove(NAME_KEY);
         }
         let has = |matches: &dyn Fn(&str) -> bool| tools.iter().any(|tool| matches(name_of(tool)));
         let patterns = self.allowed.iter().flatten().map(|pattern| ("tools", pattern));

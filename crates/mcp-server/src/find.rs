@@ -228,7 +228,7 @@ fn described(served: &ServedTools, name: &str, revision: Revision) -> Result<Val
     tool.retain(|field, _| DESCRIBED.contains(&field.as_str()));
     for schema in ["inputSchema", "outputSchema"] {
         if let Some(Value::Object(schema)) = tool.get_mut(schema) {
-            schema.remove("$schema");
+            schema.shift_remove("$schema");
         }
     }
     let examples = served.tool(&served.entries[nth]).examples();

@@ -193,12 +193,12 @@ async fn get(
         }
     }
     // These are about the response of the backend.
-    result.remove("resultType");
-    let meta = result.remove("_meta");
+    result.shift_remove("resultType");
+    let meta = result.shift_remove("_meta");
     let fields = json_bytes(&result);
     match meta {
         Some(Value::Object(mut meta)) => {
-            meta.remove("io.modelcontextprotocol/serverInfo");
+            meta.shift_remove("io.modelcontextprotocol/serverInfo");
             // In front, where the response joins it with its own.
             Ok([br#"{"_meta":"#, &*json_bytes(&meta), b",", &fields[1..]].concat())
         }

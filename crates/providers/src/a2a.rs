@@ -123,11 +123,11 @@ pub fn read(skill: &Value) -> Result<Tool, ParseToolError> {
         return Err(invalid("it is nested deeper than 127 levels"));
     }
     let mut fields = fields.clone();
-    let id = match fields.remove("id") {
+    let id = match fields.shift_remove("id") {
         Some(Value::String(id)) => id.parse::<ToolId>().map_err(|error| ParseToolError::Json(error.to_string()))?,
         _ => return Err(invalid("a skill has an `id`")),
     };
-    let Some(Value::String(name)) = fields.remove("name") else {
+    let Some(Value::String(name)) = fields.shift_remove("name") else {
         return Err(invalid("a skill has a `name`"));
     };
     if name != id.name() {
@@ -136,11 +136,11 @@ pub fn read(skill: &Value) -> Result<Tool, ParseToolError> {
     fields.insert("name".to_owned(), id.name().into());
     fields.insert("inputSchema".to_owned(), json!({ "type": "object" }));
     let mut record = json!({ "id": id });
-    if let Some(tags) = fields.remove("tags") {
+    if let Some(tags) = fields.shift_remove("tags") {
         record["tags"] = tags;
     }
     if let Some(arguments) = fields.get("examples").and_then(objects) {
-        fields.remove("examples");
+        fields.shift_remove("examples");
         record["examples"] = arguments;
     }
     fields.insert("_meta".to_owned(), json!({ META_KEY: record }));

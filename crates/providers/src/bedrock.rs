@@ -138,7 +138,7 @@ fn open_objects(schema: &mut Value) -> bool {
     let Value::Object(keywords) = schema else { return false };
     let mut was_closed = keywords.get("additionalProperties") == Some(&Value::Bool(false));
     if was_closed {
-        keywords.remove("additionalProperties");
+        keywords.shift_remove("additionalProperties");
     }
     walk::each_mut(keywords, |_, sub| was_closed |= open_objects(sub));
     was_closed

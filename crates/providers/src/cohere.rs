@@ -104,7 +104,7 @@ impl Format for Chat {
         let is_content = |block: &Value| matches!(block["type"].as_str(), Some("text" | "thinking"));
         let (mut content, calls): (Vec<Value>, Vec<Value>) = reply.take_blocks().partition(is_content);
         content.sort_by_key(|part| part["index"].as_u64());
-        content.iter_mut().filter_map(Value::as_object_mut).for_each(|part| drop(part.remove("index")));
+        content.iter_mut().filter_map(Value::as_object_mut).for_each(|part| drop(part.shift_remove("index")));
         let message = &mut reply.body["message"];
         *message = object(message.take());
         for (field, list) in [("content", content), ("tool_calls", complete_calls(calls))] {

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use serde_json::Value;
 use toolkit::catalog::{Catalog, Diagnostics, ExportedName, ExportedNames, Naming};
 use toolkit::tool::{Tool, ToolId};
+use toolkit_schema::order;
 
 use super::loss::{Effect, Loss, ToolExport};
 use super::request::{self, Member, RequestLimits, Usage};
@@ -34,7 +35,8 @@ use super::request::{self, Member, RequestLimits, Usage};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Export {
-    /// The JSON in the format of the provider, with sorted keys: a catalog has the same bytes in every build.
+    /// The JSON in the format of the provider: properties in the order of their declaration, and all other keys sorted. A
+    /// catalog has the same bytes in every build.
     pub json: Value,
     /// The names in the export, by which a model calls the tools.
     pub names: ExportedNames,
@@ -126,10 +128,10 @@ impl Export {
         export.json
     }
 
-    /// Sets the JSON to the given tools, with sorted keys.
+    /// Sets the JSON to the given tools, with [ordered](order::sort) keys.
     pub(super) fn with_tools(self, tools: Vec<Value>) -> Self {
         let mut json = Value::Array(tools);
-        json.sort_all_objects();
+        order::sort(&mut json);
         Self { json, ..self }
     }
 }

@@ -3,6 +3,7 @@
 mod content;
 mod interactions;
 mod partial_args;
+mod property_ordering;
 mod stream;
 
 use serde_json::{Value, json};
@@ -16,6 +17,7 @@ use super::request::RequestLimits;
 use crate::reply::Api;
 use toolkit::catalog::{Catalog, Diagnostics, Naming};
 use toolkit::tool::{ParseToolError, Tool};
+use toolkit_schema::is_too_deep;
 
 /// `models/{model}:generateContent`, and `streamGenerateContent` with `alt=sse`.
 ///
@@ -145,7 +147,8 @@ fn described(tool: &Tool, name: &str) -> ToolExport {
 
 /// Describes the name, the description and the input schema of a tool.
 fn function(tool: &Tool, name: &str, parameters: &str, supported: &[&str]) -> ToolExport {
-    let input = lower_unsorted(tool.input().as_value(), &Dialect::GEMINI, Side::Input);
+    let mut input = lower_unsorted(tool.input().as_value(), &Dialect::GEMINI, Side::Input);
+    property_ordering::add(&mut input.schema);
     let description = provider_description(tool);
     let mut losses = unsupported_fields(tool, supported);
     losses.extend(check_record(&Dialect::GEMINI, name, description.as_deref()));
@@ -202,9 +205,9 @@ pub fn interaction_tools(catalog: &Catalog, naming: Naming) -> Result<Export, Di
 ///
 /// Returns an error if there is not exactly one declaration, or if a field has the wrong type.
 pub fn read(json: &Value) -> Result<Tool, ParseToolError> {
-    let declaration = match json.get("functionDeclarations") {
-        None => json,
-        Some(Value::Array(declarations)) if declarations.len() == 1 => &declarations[0],
+    let mut declaration = match json.get("functionDeclarations") {
+        None => json.clone(),
+        Some(Value::Array(declarations)) if declarations.len() == 1 => declarations[0].clone(),
         Some(_) => return Err(ParseToolError::Json("expected exactly one function declaration".to_owned())),
     };
     let is_open_api = ["parameters", "response"].iter().any(|field| declaration.get(field).is_some());
@@ -220,5 +223,9 @@ pub fn read(json: &Value) -> Result<Tool, ParseToolError> {
             open_api: false,
         }
     };
-    read_function(declaration, &form)
+    let schemas = [Some(form.input), form.output].into_iter().flatten();
+    for schema in schemas.filter(|_| !is_too_deep(&declaration)).collect::<Vec<_>>() {
+        declaration.get_mut(schema).into_iter().for_each(property_ordering::resolve);
+    }
+    read_function(&declaration, &form)
 }

@@ -272,8 +272,6 @@ fn facts(tool: &Tool) -> String {
 fn examples(page: &Page<'_>, tool: &Tool) -> String {
     let mut examples = tool.examples();
     examples.extend(if examples.is_empty() { tool.input().example() } else { None });
-    // The order of the keys must not depend on the features of `serde_json`.
-    examples.iter_mut().for_each(Value::sort_all_objects);
     let Some(first) = examples.first() else {
         return String::new();
     };

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::Value;
 use toolkit::tool::Tool;
-use toolkit_schema::child;
+use toolkit_schema::{child, order};
 
 /// A feature of a tool that a format does not express, or expresses differently.
 ///
@@ -141,9 +141,9 @@ pub struct ToolExport {
 }
 
 impl ToolExport {
-    /// Sorts the keys of the JSON.
+    /// [Orders](order::sort) the keys of the JSON.
     pub(super) fn sorted(mut self) -> Self {
-        self.json.sort_all_objects();
+        order::sort(&mut self.json);
         self
     }
 }

@@ -38,7 +38,7 @@ use toolkit::tool::Tool;
 use toolkit_schema::alias::{self, RemovedAlias};
 use toolkit_schema::merge::Keywords;
 use toolkit_schema::normal::{Normal, normalized};
-use toolkit_schema::{Schema, inline, quoted};
+use toolkit_schema::{Schema, inline, order, quoted};
 
 /// A schema in a dialect, with the losses of the conversion.
 #[derive(Clone, Debug, PartialEq)]
@@ -85,7 +85,7 @@ impl Lowered {
 #[must_use]
 pub fn lower(schema: &Value, dialect: &Dialect, side: Side) -> Lowered {
     let mut lowered = lower_unsorted(schema, dialect, side);
-    lowered.schema.sort_all_objects();
+    order::sort(&mut lowered.schema);
     lowered
 }
 

@@ -64,7 +64,7 @@ impl Format for Chat {
         }
         let Value::Object(mut fields) = event else { return Ok(()) };
         keep_stop(reply.body.get("done_reason"), &mut fields, "done_reason", stop_of);
-        if let Some(Value::Object(message)) = fields.remove("message") {
+        if let Some(Value::Object(message)) = fields.shift_remove("message") {
             add_message(message, reply);
         }
         for (field, value) in fields {
@@ -121,7 +121,7 @@ fn read_message(mut message: Map<String, Value>, names: &ExportedNames, parsed: 
             calls.retain(Value::is_object);
             calls.iter_mut().for_each(|call| read_call(call, names, parsed));
         }
-        _ => drop(message.remove("tool_calls")),
+        _ => drop(message.shift_remove("tool_calls")),
     }
     if !parsed.slots.is_empty() || !parsed.text.is_empty() || !parsed.reasoning.is_empty() {
         message.insert("role".to_owned(), "assistant".into());
@@ -140,7 +140,7 @@ fn read_call(json: &mut Value, names: &ExportedNames, parsed: &mut Parsed) {
 /// Writes a call in the form of a request. Ollama distinguishes calls by their order, so a new id is not sent.
 fn write_call(json: &mut Value, call: &ToolCall) {
     if let Some(json) = json.as_object_mut().filter(|_| !call.has_id) {
-        json.remove("id");
+        json.shift_remove("id");
     }
     let function = &mut json["function"];
     *function = object(function.take());

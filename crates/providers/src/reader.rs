@@ -25,7 +25,7 @@ pub(super) fn read_function(function: &Value, fields: &FunctionFields) -> Result
         return Err(ParseToolError::Json("it is nested deeper than 127 levels".to_owned()));
     }
     if let Some(kind) =
-        function.remove("type").filter(|kind| !matches!(kind.as_str(), None | Some("function" | "custom")))
+        function.shift_remove("type").filter(|kind| !matches!(kind.as_str(), None | Some("function" | "custom")))
     {
         let kind = kind.as_str().unwrap_or_default();
         return Err(ParseToolError::Json(format!(
@@ -35,12 +35,12 @@ pub(super) fn read_function(function: &Value, fields: &FunctionFields) -> Result
     }
     let schema = |schema: Value| if fields.open_api { from_open_api(schema) } else { schema };
     // Without parameters, or with `null` for them, the function accepts an empty object.
-    let input = function.remove(fields.input).filter(|input| !input.is_null());
+    let input = function.shift_remove(fields.input).filter(|input| !input.is_null());
     function.insert("inputSchema".to_owned(), input.map_or_else(|| json!({ "type": "object" }), schema));
-    if let Some(output) = fields.output.and_then(|output| function.remove(output)) {
+    if let Some(output) = fields.output.and_then(|output| function.shift_remove(output)) {
         function.insert("outputSchema".to_owned(), schema(output));
     }
-    if let Some(examples) = fields.examples.and_then(|examples| function.remove(examples)) {
+    if let Some(examples) = fields.examples.and_then(|examples| function.shift_remove(examples)) {
         function.insert("examples".to_owned(), examples);
     }
     Tool::from_json(Value::Object(function))
@@ -58,7 +58,7 @@ fn from_open_api(mut schema: Value) -> Value {
             name.make_ascii_lowercase();
         }
         if keywords.get("nullable") == Some(&Value::Bool(true)) {
-            keywords.remove("nullable");
+            keywords.shift_remove("nullable");
             allow_null(keywords);
         }
     }

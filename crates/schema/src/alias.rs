@@ -45,7 +45,7 @@ fn add(object: &mut Map<String, Value>, name: &str, aliases: &[&str]) {
         _ => false,
     };
     if object.get("required").and_then(Value::as_array).is_some_and(Vec::is_empty) {
-        object.remove("required");
+        object.shift_remove("required");
     }
     let names: Vec<&str> = std::iter::once(name).chain(aliases).collect();
     let one_name = match is_required {
@@ -64,7 +64,7 @@ fn pairs<'n>(names: &'n [&'n str]) -> impl Iterator<Item = [&'n str; 2]> {
 /// Adds aliases of the variant at this location: names beside its name, or objects beside the one with its data.
 pub(crate) fn add_to_variant(schema: &mut Value, place: &str, variant: &str, aliases: &[&str]) {
     let Some(Value::Object(of_variant)) = schema.pointer_mut(place) else { return };
-    if let Some(name) = of_variant.remove("const") {
+    if let Some(name) = of_variant.shift_remove("const") {
         of_variant.insert("enum".to_owned(), Value::Array(vec![name]));
     }
     if let Some(Value::Array(names)) = of_variant.get_mut("enum") {
@@ -95,7 +95,7 @@ pub(crate) fn add_to_variant(schema: &mut Value, place: &str, variant: &str, ali
 fn renamed(object: &Map<String, Value>, name: &str, alias: &str) -> Map<String, Value> {
     let mut object = object.clone();
     if let Some(Value::Object(properties)) = object.get_mut("properties")
-        && let Some(data) = properties.remove(name)
+        && let Some(data) = properties.shift_remove(name)
     {
         properties.insert(alias.to_owned(), data);
     }
@@ -232,7 +232,7 @@ fn sole_names(choice: &Value) -> Option<Value> {
 
 fn remove_property(object: &mut Map<String, Value>, name: &str, alias: &str) {
     if let Some(Value::Object(properties)) = object.get_mut("properties") {
-        properties.remove(alias);
+        properties.shift_remove(alias);
     }
     let mut is_required = false;
     if let Some(Value::Array(parts)) = object.get_mut("allOf") {
@@ -253,7 +253,7 @@ fn remove_property(object: &mut Map<String, Value>, name: &str, alias: &str) {
             !is_left
         });
         if parts.is_empty() {
-            object.remove("allOf");
+            object.shift_remove("allOf");
         }
     }
     if is_required && let Value::Array(required) = object.entry("required").or_insert_with(|| json!([])) {

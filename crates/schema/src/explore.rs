@@ -101,7 +101,7 @@ pub fn completed(mut schema: Value, probe: Probe<'_>) -> Value {
     let explored = explore(&schema, probe);
     for place in explored.open {
         if let Some(Value::Object(object)) = schema.pointer_mut(&place) {
-            object.remove("additionalProperties");
+            object.shift_remove("additionalProperties");
         }
     }
     // The inner objects come first, since an alias copies the schema of its property.
@@ -137,7 +137,7 @@ fn accept_other_names(schema: &mut Value, place: &str) {
             let around = around.and_then(|around| schema.pointer_mut(around)).and_then(Value::as_object_mut);
             // Each name is a text too, so that two branches accept it.
             if let Some(around) = around
-                && let Some(Value::Array(mut branches)) = around.remove("oneOf")
+                && let Some(Value::Array(mut branches)) = around.shift_remove("oneOf")
             {
                 branches.push(any);
                 around.insert("anyOf".to_owned(), branches.into());

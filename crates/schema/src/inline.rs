@@ -96,7 +96,7 @@ impl Inliner<'_> {
         self.room -= found.size;
         let mut definition = found.schema.clone();
         self.rewrite(&mut definition, depth);
-        map.remove("$ref");
+        map.shift_remove("$ref");
         combine(map, definition, self.legacy);
     }
 }

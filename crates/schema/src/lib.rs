@@ -49,7 +49,7 @@
 //! | `suggest`, `excerpt` | the name that is nearest to a mistyped one (`violation` offers it), and foreign text in messages, also its invisible characters |
 //! | `types`, `values`, `tagged`, `alias`, `example` | what a schema says of its values: their types, whether all are objects and any is finite, their tag, the aliases of names, small ones |
 //! | `normal`, `merge`, `root` | a schema whose references are to definitions; several schemas of one value as a single one; input schemas whose root is a plain object |
-//! | `pointer`, `walk` | JSON Pointers, and the schemas within a schema |
+//! | `pointer`, `walk`, `order` | JSON Pointers, the schemas within a schema, and the order of its keys |
 //! | `number` | numbers, compared by value |
 //! | `compare` | two schemas, compared by the values that they accept |
 
@@ -96,6 +96,8 @@ pub mod json;
 pub mod merge;
 #[doc(hidden)]
 pub mod normal;
+#[doc(hidden)]
+pub mod order;
 #[doc(hidden)]
 pub mod patterns;
 #[doc(hidden)]

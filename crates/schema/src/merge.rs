@@ -11,7 +11,7 @@ pub type Keywords = Map<String, Value>;
 pub fn join_all(keywords: &mut Keywords, parts: Vec<Value>) -> Vec<Value> {
     keywords.insert("allOf".to_owned(), parts.into());
     flatten(keywords);
-    match keywords.remove("allOf") {
+    match keywords.shift_remove("allOf") {
         Some(Value::Array(left)) => left,
         _ => Vec::new(),
     }
@@ -19,7 +19,7 @@ pub fn join_all(keywords: &mut Keywords, parts: Vec<Value>) -> Vec<Value> {
 
 /// Merges the parts of an `allOf` into the schema, as far as a single schema can express them.
 pub fn flatten(keywords: &mut Keywords) {
-    let Some(Value::Array(parts)) = keywords.remove("allOf") else {
+    let Some(Value::Array(parts)) = keywords.shift_remove("allOf") else {
         return;
     };
     let mut left = Vec::new();
@@ -158,9 +158,9 @@ fn is_alone(keyword: &str) -> bool {
 /// properties, and removes it if `additionalProperties` makes it irrelevant.
 pub fn simplify_unevaluated(keywords: &mut Keywords) {
     if keywords.contains_key("additionalProperties") {
-        keywords.remove("unevaluatedProperties");
+        keywords.shift_remove("unevaluatedProperties");
     } else if !has_in_place(keywords)
-        && let Some(others) = keywords.remove("unevaluatedProperties")
+        && let Some(others) = keywords.shift_remove("unevaluatedProperties")
     {
         keywords.insert("additionalProperties".to_owned(), others);
     }

@@ -110,7 +110,7 @@ fn followed_root(document: &Value) -> Value {
         if is_legacy(document) {
             keywords.retain(|keyword, _| belongs_to_root(keyword) || walk::is_annotation(keyword));
         }
-        keywords.remove("$ref");
+        keywords.shift_remove("$ref");
         let is_alone = keywords.keys().all(|keyword| belongs_to_root(keyword) || walk::is_annotation(keyword));
         match target {
             Value::Object(target) if is_alone => {
@@ -266,23 +266,23 @@ fn rewrite(schema: &mut Value) {
         keywords.retain(|keyword, _| stays(keyword));
     }
     for keyword in LATER {
-        keywords.remove(keyword);
+        keywords.shift_remove(keyword);
     }
     if let Some(anchor) = keywords.get("$id").and_then(Value::as_str).and_then(|id| id.strip_prefix('#')) {
         let anchor = anchor.into();
-        keywords.remove("$id");
+        keywords.shift_remove("$id");
         keywords.insert("$anchor".to_owned(), anchor);
     }
-    let others = keywords.remove("additionalItems");
+    let others = keywords.shift_remove("additionalItems");
     if let Some(Value::Array(items)) = keywords.get_mut("items") {
         let items = std::mem::take(items);
-        keywords.remove("items");
+        keywords.shift_remove("items");
         keywords.extend(others.map(|others| ("items".to_owned(), others)));
         if !items.is_empty() {
             keywords.insert("prefixItems".to_owned(), items.into());
         }
     }
-    if let Some(Value::Object(dependencies)) = keywords.remove("dependencies") {
+    if let Some(Value::Object(dependencies)) = keywords.shift_remove("dependencies") {
         let (schemas, names): (Map<_, _>, Map<_, _>) =
             dependencies.into_iter().partition(|(_, depends)| walk::is_schema(depends));
         for (keyword, depends) in [("dependentSchemas", schemas), ("dependentRequired", names)] {

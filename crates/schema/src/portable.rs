@@ -75,7 +75,7 @@ fn replace_format(map: &mut Map<String, Value>) {
     if !(integer || number) {
         return;
     }
-    map.remove("format");
+    map.shift_remove("format");
     if integer && !number {
         if let Some(min) = min {
             tighten(map, "minimum", "exclusiveMinimum", min, |there, min| there >= min);
@@ -133,7 +133,7 @@ fn collapse_choice(map: &mut Map<String, Value>) {
         description.push_str(&lines.join("\n"));
         map.insert("description".to_owned(), description.into());
     }
-    map.remove(keyword);
+    map.shift_remove(keyword);
     map.insert("type".to_owned(), "string".into());
     map.insert("enum".to_owned(), values.into());
 }

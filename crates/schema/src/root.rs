@@ -3,8 +3,6 @@
 //! APIs of models refuse a request if any of its tools has a choice at the root of its input schema. [`list`] rewrites a
 //! schema for the lists that hosts pass on to them; the contract of a tool, which validates its arguments, stays as it is.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Map, Value, json};
 
 use super::merge::{Keywords, append, has_in_place, join_all, names, simplify_unevaluated};
@@ -75,16 +73,16 @@ fn flattened(schema: &Value) -> Value {
     describe_values(&mut root);
     for keyword in COMBINATORS {
         // What cannot be resolved may declare properties.
-        if root.remove(keyword).is_some() {
-            root.remove("unevaluatedProperties");
+        if root.shift_remove(keyword).is_some() {
+            root.shift_remove("unevaluatedProperties");
         }
     }
     simplify_unevaluated(&mut root);
     if root.get("required") == Some(&json!([])) {
-        root.remove("required");
+        root.shift_remove("required");
     }
     // The normal form is that of the default draft.
-    root.remove("$schema");
+    root.shift_remove("$schema");
     root.into()
 }
 
@@ -123,7 +121,7 @@ impl Parts<'_> {
         }
         self.depth -= 1;
         if let Some((_, target)) = target {
-            keywords.remove("$ref");
+            keywords.shift_remove("$ref");
             if let Value::Array(parts) = keywords.entry("allOf").or_insert_with(|| json!([])) {
                 parts.push(target);
             }
@@ -133,11 +131,11 @@ impl Parts<'_> {
 
 /// Replaces a condition by a choice between its consequences.
 fn lower_condition(keywords: &mut Keywords) {
-    if keywords.remove("if").is_none() {
+    if keywords.shift_remove("if").is_none() {
         return;
     }
-    let consequences = ["then", "else"].map(|keyword| keywords.remove(keyword).unwrap_or(Value::Bool(true)));
-    keywords.remove("unevaluatedProperties");
+    let consequences = ["then", "else"].map(|keyword| keywords.shift_remove(keyword).unwrap_or(Value::Bool(true)));
+    keywords.shift_remove("unevaluatedProperties");
     if let Value::Array(parts) = keywords.entry("allOf").or_insert_with(|| json!([])) {
         parts.push(json!({ "anyOf": consequences }));
     }
@@ -166,7 +164,7 @@ pub struct MergedChoice {
 /// forms of each choice to the description. With `closes`, undeclared properties are rejected later.
 pub fn merge_choices(keywords: &mut Keywords, closes: bool) -> Vec<MergedChoice> {
     let (mut merged, mut added) = (Vec::new(), Schemas::new());
-    let left = keywords.remove("allOf").and_then(|parts| match parts {
+    let left = keywords.shift_remove("allOf").and_then(|parts| match parts {
         Value::Array(parts) => Some(join_all(keywords, parts)).filter(|left| !left.is_empty()),
         _ => None,
     });
@@ -175,7 +173,7 @@ pub fn merge_choices(keywords: &mut Keywords, closes: bool) -> Vec<MergedChoice>
     }
     // A choice that was joined came before those that are left.
     for keyword in ["anyOf", "oneOf", "allOf"] {
-        let Some(Value::Array(mut parts)) = keywords.remove(keyword) else {
+        let Some(Value::Array(mut parts)) = keywords.shift_remove(keyword) else {
             continue;
         };
         let is_join = keyword == "allOf";
@@ -183,7 +181,7 @@ pub fn merge_choices(keywords: &mut Keywords, closes: bool) -> Vec<MergedChoice>
         for part in parts.iter_mut().filter_map(Value::as_object_mut) {
             choice.narrowed = choice.narrowed.or(merge_nested(part, closes));
             // A conjunction has no description of its own.
-            if is_join && let Some(Value::String(text)) = part.remove("description") {
+            if is_join && let Some(Value::String(text)) = part.shift_remove("description") {
                 add_paragraph(keywords, text);
             }
         }
@@ -196,11 +194,11 @@ pub fn merge_choices(keywords: &mut Keywords, closes: bool) -> Vec<MergedChoice>
     }
     let shows_all = merged.iter().all(|choice| choice.shows_all);
     if keywords.get("unevaluatedProperties") == Some(&Value::Bool(false)) && shows_all && !merged.is_empty() {
-        keywords.remove("unevaluatedProperties");
+        keywords.shift_remove("unevaluatedProperties");
         keywords.entry("additionalProperties").or_insert(Value::Bool(false));
     } else if !closes && !shows_all {
         // A part may evaluate properties that the merged object does not declare.
-        keywords.remove("unevaluatedProperties");
+        keywords.shift_remove("unevaluatedProperties");
     }
     merged
 }
@@ -209,7 +207,7 @@ pub fn merge_choices(keywords: &mut Keywords, closes: bool) -> Vec<MergedChoice>
 fn merge_nested(part: &mut Keywords, closes: bool) -> Option<&'static str> {
     let merged = merge_choices(part, closes);
     if merged.iter().any(|choice| !choice.shows_all) {
-        part.remove("unevaluatedProperties");
+        part.shift_remove("unevaluatedProperties");
         part.entry("additionalProperties").or_insert(Value::Bool(true));
     }
     merged.iter().find_map(|choice| choice.narrowed)
@@ -261,8 +259,8 @@ fn add_paragraph(keywords: &mut Keywords, text: String) {
     keywords.insert("description".to_owned(), text.into());
 }
 
-/// The schemas of the properties that only parts declare.
-type Schemas = BTreeMap<String, Vec<Value>>;
+/// The list of schemas of each property that only parts declare, in their order.
+type Schemas = Map<String, Value>;
 
 /// Merges the properties of the parts of a choice or conjunction into the whole schema. Returns a reason if the whole
 /// does not accept some values that the parts accept, and true if the parts declare all properties that they accept.
@@ -279,8 +277,7 @@ fn merge_objects(
     let mut required: Option<Vec<Value>> = None;
     for part in &parts {
         for (name, schema) in part.keywords.get("properties").and_then(Value::as_object).into_iter().flatten() {
-            let there = schemas.entry(name.clone()).or_default();
-            add_schema(there, schema);
+            add_schemas(&mut schemas, name, std::slice::from_ref(schema));
         }
         let these = part.keywords.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
         required = Some(match (required, is_join) {
@@ -301,12 +298,11 @@ fn merge_objects(
 
     let properties = keywords.entry("properties").or_insert_with(|| json!({}));
     if let Value::Object(properties) = properties {
-        for (name, schemas) in schemas {
+        for (name, schemas) in &schemas {
             // Another choice may have the property too. The schema of the whole is about all values.
-            if !properties.contains_key(&name) || added.contains_key(&name) {
-                let all = added.entry(name.clone()).or_default();
-                schemas.iter().for_each(|schema| add_schema(all, schema));
-                properties.insert(name, either(all));
+            if !properties.contains_key(name) || added.contains_key(name) {
+                let all = add_schemas(added, name, schemas.as_array().map_or(&[], Vec::as_slice));
+                properties.insert(name.clone(), either(all));
             }
         }
     }
@@ -405,6 +401,17 @@ fn may_be_object(part: &Value) -> bool {
     *part != false && part.get("type").is_none_or(allows)
 }
 
+/// Adds schemas to those of a property, and returns all of them.
+fn add_schemas<'s>(there: &'s mut Schemas, name: &str, schemas: &[Value]) -> &'s [Value] {
+    match there.entry(name).or_insert_with(|| json!([])) {
+        Value::Array(all) => {
+            schemas.iter().for_each(|schema| add_schema(all, schema));
+            all
+        }
+        _ => &[],
+    }
+}
+
 /// Adds a schema to those of a property. Schemas that differ in their descriptions only become one with both.
 fn add_schema(schemas: &mut Vec<Value>, schema: &Value) {
     match schemas.iter_mut().find(|there| is_same(there, schema)) {
@@ -424,8 +431,9 @@ fn add_schema(schemas: &mut Vec<Value>, schema: &Value) {
 fn is_same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Object(a), Value::Object(b)) => {
-            let [a, b] = [a, b].map(|schema| schema.iter().filter(|(keyword, _)| *keyword != "description"));
-            a.eq(b)
+            let n_keywords = |schema: &Keywords| schema.len() - usize::from(schema.contains_key("description"));
+            n_keywords(a) == n_keywords(b)
+                && a.iter().all(|(keyword, value)| keyword == "description" || b.get(keyword) == Some(value))
         }
         _ => a == b,
     }

@@ -60,7 +60,7 @@ fn rewrite(schema: &mut Value) -> Option<()> {
             && let Value::Array(parts) = keywords.entry("allOf").or_insert_with(|| json!([]))
         {
             parts.extend(conditions);
-            keywords.remove(keyword);
+            keywords.shift_remove(keyword);
         }
     }
     Some(())

@@ -19,9 +19,9 @@
 //! });
 //! let Shape::Object(fields) = View::new(&schema).shape() else { panic!("an object") };
 //! let texts: Vec<String> = fields.iter().map(|field| format!("{}: {}", field.name, field.view)).collect();
-//! assert_eq!(texts, ["mood: calm | glad", "to: list of objects"]);
+//! assert_eq!(texts, ["to: list of objects", "mood: calm | glad"]);
 //!
-//! let [mood, to] = &fields[..] else { panic!("two fields") };
+//! let [to, mood] = &fields[..] else { panic!("two fields") };
 //! assert_eq!((mood.is_required, mood.view.default()), (false, Some(&json!("calm"))));
 //! assert_eq!((to.is_required, to.view.limits()[0].to_string()), (true, "at most 9 items".to_owned()));
 //! # assert!(matches!(to.view.shape(), Shape::List(Some(person)) if person.fields()[0].name == "name"));

@@ -295,7 +295,7 @@ pub(crate) fn remove_unused(document: &mut Value) {
         if named.is_empty()
             && let Some(root) = document.as_object_mut()
         {
-            root.remove(container);
+            root.shift_remove(container);
         }
     }
 }

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::Revision;
 use crate::catalog::{Catalog, Diagnostic, DiagnosticKind, Diagnostics, Naming};
 use crate::tool::{Object, Tool, drop_nulls};
-use toolkit_schema::{inline, root, values, walk};
+use toolkit_schema::{inline, order, root, values, walk};
 
 /// The time for which a client may cache the list, in milliseconds (`ttlMs`, SEP-2549): one hour.
 ///
@@ -35,8 +35,9 @@ pub const LIST_TTL_MS: u64 = 3_600_000;
 /// - Output schemas have `type: object` at the root for 2025-11-25; there a result that is not an object is wrapped in an
 ///   object with the property `result`, see [`wrap_result`].
 ///
-/// All keys are sorted: a catalog has the same bytes in every build, whatever features of `serde_json` are enabled. A
-/// server can cache the list as a [`ToolList`].
+/// Properties are in the order of their declaration, and so are the names in `required`; models write arguments in this
+/// order. All other keys are sorted: a catalog has the same bytes in every build. A server can cache the list as a
+/// [`ToolList`].
 ///
 /// # Errors
 ///
@@ -77,9 +78,7 @@ pub fn list_tools(catalog: &Catalog, revision: Revision, naming: Naming) -> Resu
             "cacheScope": "public",
         }),
     };
-    // Any crate of the program may enable `serde_json/preserve_order`; the keys would then stay in the order above, and
-    // those of the schemas in the order of their creation.
-    list.sort_all_objects();
+    order::sort(&mut list);
     Ok(list)
 }
 
@@ -97,11 +96,12 @@ pub fn list_tools(catalog: &Catalog, revision: Revision, naming: Naming) -> Resu
 #[must_use]
 pub fn list_tool(name: &str, tool: &Tool, revision: Revision) -> Value {
     let mut listed = Value::Object(listed(name, tool, revision, root::list));
-    listed.sort_all_objects();
+    order::sort(&mut listed);
     listed
 }
 
-/// Does the same as [`list_tool`] for a tool of another server, whose input schema is listed as that server lists it.
+/// Does the same as [`list_tool`] for a tool of another server, whose input schema is listed as that server lists it, with
+/// all keys in their order.
 #[doc(hidden)]
 #[must_use]
 pub fn list_proxied_tool(name: &str, tool: &Tool, revision: Revision) -> Value {
@@ -109,9 +109,7 @@ pub fn list_proxied_tool(name: &str, tool: &Tool, revision: Revision) -> Value {
         inline::inline(input);
         *input = of_objects(input.take());
     };
-    let mut listed = Value::Object(listed(name, tool, revision, unchanged));
-    listed.sort_all_objects();
-    listed
+    Value::Object(listed(name, tool, revision, unchanged))
 }
 
 /// The tools of a catalog in the format of [`list_tools`], as JSON text.
@@ -219,7 +217,7 @@ impl ToolList {
         Some(self.part(start, start.saturating_add(most.get()).min(self.len())))
     }
 
-    /// Returns the result with a range of the tools. The keys are sorted, as everywhere.
+    /// Returns the result with a range of the tools. The keys are sorted, like those of [`list_tools`].
     fn part(&self, start: usize, end: usize) -> String {
         let tools = &self.tools[self.starts[start]..self.starts[end]];
         let tools = tools.strip_suffix(',').unwrap_or(tools);
@@ -337,7 +335,7 @@ fn wrapped(mut schema: Value) -> Value {
     let mut object = Map::new();
     if let Value::Object(keywords) = &mut schema {
         for keyword in ROOT_KEYWORDS {
-            if let Some(value) = keywords.remove(keyword) {
+            if let Some(value) = keywords.shift_remove(keyword) {
                 object.insert(keyword.to_owned(), value);
             }
         }

@@ -159,7 +159,7 @@ pub(super) fn from_mcp_fields(fields: &mut Object) -> Result<Parsed, ParseToolEr
         let mut canonical: Object =
             fields.iter().filter(is_canonical).map(|(name, value)| (name.clone(), value.clone())).collect();
         let record = match canonical.get_mut("_meta").and_then(Value::as_object_mut) {
-            Some(meta) => meta.remove(META_KEY),
+            Some(meta) => meta.shift_remove(META_KEY),
             None => None,
         };
         let Some(record) = record else {
@@ -167,12 +167,12 @@ pub(super) fn from_mcp_fields(fields: &mut Object) -> Result<Parsed, ParseToolEr
         };
         // An object that contained nothing else was not attached by the author of the tool.
         if canonical["_meta"] == json!({}) {
-            canonical.remove("_meta");
+            canonical.shift_remove("_meta");
         }
         let Value::Object(mut record) = record else {
             return Err(ParseToolError::carried("must be an object"));
         };
-        let id = record.remove("id");
+        let id = record.shift_remove("id");
         canonical.extend(record.into_iter().filter(|(name, _)| EXTENSIONS.contains(&name.as_str())));
         // The id takes precedence for the parts that it has.
         if let Some(id) = id {

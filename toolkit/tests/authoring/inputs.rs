@@ -263,8 +263,8 @@ fn count(
 fn the_example_of_an_error_is_small_and_accepted_by_the_tool_or_left_out() {
     let dispatcher = Dispatcher::new(catalog![send, count].unwrap()).unwrap();
     let error = |tool: &str| dispatcher.call_sync(tool, "{}").unwrap_err().to_string();
-    assert!(error("count").ends_with(r#"for example: {"any":1,"below":-2,"priority":1}"#), "{}", error("count"));
-    assert_eq!(dispatcher.call_sync("count", r#"{"any":1,"below":-2,"priority":1}"#).unwrap().value(), 0);
+    assert!(error("count").ends_with(r#"for example: {"priority":1,"below":-2,"any":1}"#), "{}", error("count"));
+    assert_eq!(dispatcher.call_sync("count", r#"{"priority":1,"below":-2,"any":1}"#).unwrap().value(), 0);
     assert!(!error("send").contains("for example"), "{}", error("send"));
 }
 

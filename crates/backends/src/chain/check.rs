@@ -188,5 +188,5 @@ fn remove_null(value: &mut Value, pointer: &str) -> bool {
     }
     let Some((parent, key)) = pointer.rsplit_once('/') else { return false };
     let parent = value.pointer_mut(parent).and_then(Value::as_object_mut);
-    parent.is_some_and(|object| object.remove(&*unescaped(key)).is_some())
+    parent.is_some_and(|object| object.shift_remove(&*unescaped(key)).is_some())
 }

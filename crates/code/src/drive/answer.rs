@@ -284,9 +284,9 @@ fn listed(call: u32, content: &[Content]) -> Option<Box<RawValue>> {
     let blocks = content.iter().enumerate().map(|(idx, block)| {
         let mut block = serde_json::to_value(block).unwrap_or_default();
         if let Some(block) = block.as_object_mut() {
-            block.remove("data");
+            block.shift_remove("data");
             if let Some(Value::Object(resource)) = block.get_mut("resource") {
-                resource.remove("blob");
+                resource.shift_remove("blob");
             }
             block.insert("call".to_owned(), call.into());
             block.insert("block".to_owned(), idx.into());

@@ -215,7 +215,7 @@ fn check_example(tool: &Tool, diagnostics: &mut Vec<LintDiagnostic>) {
         let names: Vec<String> = object.keys().cloned().collect();
         for name in names {
             let Some(Value::Object(object)) = example.pointer_mut(&place) else { continue };
-            let Some(value) = object.remove(&name) else { continue };
+            let Some(value) = object.shift_remove(&name) else { continue };
             let is_needless = !tool.input().is_valid(&example) && tool.reads(&example.to_string()) == Some(true);
             if let Some(Value::Object(object)) = example.pointer_mut(&place) {
                 object.insert(name.clone(), value);

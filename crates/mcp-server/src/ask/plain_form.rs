@@ -20,9 +20,9 @@ fn lower(field: &mut Map<String, Value>) -> Option<()> {
     match field.get("type").and_then(Value::as_str) {
         Some("boolean") => return Some(()),
         Some("array") => return None,
-        _ => field.remove("default"),
+        _ => field.shift_remove("default"),
     };
-    if let Some(Value::Array(choices)) = field.remove("oneOf") {
+    if let Some(Value::Array(choices)) = field.shift_remove("oneOf") {
         let column = |key: &str| choices.iter().map(|choice| choice[key].clone()).collect::<Vec<_>>();
         field.insert("enum".to_owned(), column("const").into());
         field.insert("enumNames".to_owned(), column("title").into());

@@ -77,7 +77,7 @@ pub(super) fn describe_parameters(parameters: &mut Map<String, Value>) {
 /// `required`, even if it is empty.
 pub(super) fn match_published_style(parameters: &mut Map<String, Value>) {
     if parameters.get("additionalProperties") == Some(&Value::Bool(false)) {
-        parameters.remove("additionalProperties");
+        parameters.shift_remove("additionalProperties");
     }
     if parameters.get("properties").and_then(Value::as_object).is_some_and(|named| !named.is_empty()) {
         parameters.entry("required").or_insert_with(|| json!([]));

@@ -8,7 +8,7 @@ use super::{read, skills};
 use crate::export::Export;
 use toolkit::catalog::Catalog;
 use toolkit::tool::{ParseToolError, Tool};
-use toolkit_schema::is_too_deep;
+use toolkit_schema::{is_too_deep, order};
 
 /// The fields of a card that describe the agent itself.
 ///
@@ -124,7 +124,7 @@ pub struct Card {
 pub fn card(agent: &Agent, catalog: &Catalog) -> Export {
     let mut export = skills(catalog);
     let mut card = fields(agent);
-    card.values_mut().for_each(Value::sort_all_objects);
+    card.values_mut().for_each(order::sort);
     // The skills are sorted already.
     card.insert("skills".to_owned(), export.json);
     card.sort_keys();

@@ -35,13 +35,13 @@ impl Format for Converse {
 
     fn read(&self, reply: Assembled, names: &ExportedNames) -> Result<Parsed, InvalidReply> {
         let mut body = reply.body;
-        let message = body.get_mut("output").and_then(|output| output.as_object_mut()?.remove("message"));
+        let message = body.get_mut("output").and_then(|output| output.as_object_mut()?.shift_remove("message"));
         let Some(Value::Object(mut message)) = message else {
             return Err(InvalidReply::unexpected(NAME, "`output.message`", &body));
         };
         // Converse does not return the id of the response in its JSON.
         let mut parsed = Parsed::new(&Value::Null);
-        let mut content = match message.remove("content") {
+        let mut content = match message.shift_remove("content") {
             Some(Value::Array(content)) => content,
             _ => Vec::new(),
         };

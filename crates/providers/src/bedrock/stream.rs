@@ -95,7 +95,7 @@ fn extend(index: Option<u64>, delta: Value, reply: &mut Assembly) {
                 reply.show(ReplyEvent::Text, text);
             }
             ("toolUse", Value::Object(tool_use)) if reply.known(Some(index)).is_some() => {
-                reply.add_arguments(index, &["toolUse", "input"], tool_use.remove("input").unwrap_or_default());
+                reply.add_arguments(index, &["toolUse", "input"], tool_use.shift_remove("input").unwrap_or_default());
             }
             ("citation", citation) => append_citation(reply.json(index), citation.take()),
             ("reasoningContent", Value::Object(reasoning)) => {

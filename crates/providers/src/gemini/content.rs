@@ -43,7 +43,8 @@ impl Format for GenerateContent {
         let mut parsed = Parsed::new(get(&body, RESPONSE_ID).unwrap_or(&Value::Null));
         let candidate = body["candidates"].as_array().and_then(|candidates| position(candidates));
         let stop = stop_reason(&body, candidate);
-        let content = candidate.and_then(|candidate| body["candidates"][candidate].as_object_mut()?.remove("content"));
+        let content =
+            candidate.and_then(|candidate| body["candidates"][candidate].as_object_mut()?.shift_remove("content"));
         if let Some(Value::Object(mut content)) = content {
             let mut n_parts = 0;
             if let Some(Value::Array(parts)) = content.get_mut("parts") {
@@ -98,7 +99,7 @@ fn read_part(part: &mut Value, names: &ExportedNames, parsed: &mut Parsed) {
 fn write_call(json: &mut Value, call: &ToolCall) {
     // Without ids, calls and results correspond by name and order.
     if let Some(json) = json.as_object_mut().filter(|_| !call.has_id) {
-        json.remove("id");
+        json.shift_remove("id");
     }
     json["name"] = call.sent_name.as_str().into();
     if json.get("args").is_some_and(|args| !args.is_null()) {
@@ -188,7 +189,7 @@ pub(super) fn get_mut(json: &mut Value, field: Field) -> Option<&mut Value> {
 /// Removes a field and returns its value, unless it is null.
 pub(super) fn take(json: &mut Value, field: Field) -> Option<Value> {
     let object = json.as_object_mut()?;
-    let [camel_case, snake_case] = field.map(|name| object.remove(name));
+    let [camel_case, snake_case] = field.map(|name| object.shift_remove(name));
     camel_case.or(snake_case).filter(|value| !value.is_null())
 }
 

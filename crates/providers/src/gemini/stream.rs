@@ -18,7 +18,7 @@ pub(super) fn add_chunk(mut chunk: Value, reply: &mut Assembly) -> Result<(), In
         return Err(InvalidReply::unexpected(NAME, "`candidates`", &chunk));
     }
     reply.is_complete |= get(&chunk, PROMPT_FEEDBACK).is_some_and(|feedback| text(feedback, BLOCK_REASON).is_some());
-    let candidates = chunk.as_object_mut().and_then(|chunk| chunk.remove("candidates"));
+    let candidates = chunk.as_object_mut().and_then(|chunk| chunk.shift_remove("candidates"));
     if let Some(Value::Array(mut candidates)) = candidates
         && let Some(position) = position(&candidates)
     {
@@ -44,7 +44,7 @@ pub(super) fn assemble_response(mut reply: Assembly) -> Result<Value, InvalidRep
 fn add_candidate(mut candidate: Value, reply: &mut Assembly) -> Result<(), InvalidReply> {
     reply.has_started = true;
     add_reason(take(&mut candidate, FINISH_REASON), reply);
-    let parts = candidate.get_mut("content").and_then(|content| content.as_object_mut()?.remove("parts"));
+    let parts = candidate.get_mut("content").and_then(|content| content.as_object_mut()?.shift_remove("parts"));
     if let Some(Value::Array(parts)) = parts {
         for part in parts {
             add_part(part, reply)?;
@@ -105,7 +105,7 @@ fn add_call(mut part: Value, reply: &mut Assembly) -> Result<(), InvalidReply> {
             reply.show_arguments(index, &args);
         }
     } else if let Some(last) = reply.latest() {
-        let args = call.as_object_mut().and_then(|call| call.remove("args"));
+        let args = call.as_object_mut().and_then(|call| call.shift_remove("args"));
         if let (Some(before), Some(Value::Object(args))) = (args_of(last), args) {
             before.extend(args);
         }

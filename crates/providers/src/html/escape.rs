@@ -31,11 +31,9 @@ pub(super) fn text(text: &str) -> String {
     out
 }
 
-/// Formats `json` as the content of an element, indented and with sorted keys. Hidden characters become JSON escapes,
+/// Formats `json` as the content of an element, indented. Hidden characters become JSON escapes,
 /// so that copied text is the same JSON.
 pub(super) fn json(json: &Value) -> String {
-    let mut json = json.clone();
-    json.sort_all_objects();
     escaped_json(&format!("{json:#}"))
 }
 

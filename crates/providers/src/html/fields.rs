@@ -79,11 +79,10 @@ impl<'s> FieldTables<'s> {
         rendered.collect()
     }
 
-    fn table(&mut self, mut fields: Vec<Field<'s>>, first: &str, depth: usize) -> String {
+    fn table(&mut self, fields: Vec<Field<'s>>, first: &str, depth: usize) -> String {
         if fields.is_empty() {
             return String::new();
         }
-        fields.sort_by_key(|field| (!field.is_required, field.name));
         let rows: String = fields.iter().map(|field| self.row(field, depth)).collect();
         let columns = ["type", "description"].map(|column| format!("<th scope=\"col\">{column}")).concat();
         format!("<table class=\"fields\"><thead><tr><th scope=\"col\">{first}{columns}<tbody>\n{rows}</table>\n")
@@ -214,11 +213,7 @@ pub(super) fn kind(view: &View<'_>) -> String {
 fn literal(value: &Value) -> String {
     let shown = match value {
         Value::String(plain) if !plain.is_empty() => plain.clone(),
-        value => {
-            let mut value = value.clone();
-            value.sort_all_objects();
-            value.to_string()
-        }
+        value => value.to_string(),
     };
     format!("<code>{}</code>", text(&shown))
 }

@@ -12,7 +12,7 @@ use toolkit_schema::merge::Keywords;
 
 /// Lowers the keywords of lists; `None` if no value is left.
 pub(super) fn lower_list(lowering: &mut Lowering<'_>, keywords: &mut Keywords, at: &str) -> Option<()> {
-    match keywords.remove("prefixItems") {
+    match keywords.shift_remove("prefixItems") {
         Some(Value::Array(tuple)) => lower_tuple(lowering, keywords, tuple, at)?,
         _ => lower_items(lowering, keywords, at)?,
     }
@@ -34,7 +34,7 @@ pub(super) fn lower_unevaluated_items(lowering: &mut Lowering<'_>, keywords: &mu
     if !lowering.requires(Rule::Items) || !lowering.dialect.reads("unevaluatedItems") {
         return;
     }
-    let Some(others) = keywords.remove("unevaluatedItems") else { return };
+    let Some(others) = keywords.shift_remove("unevaluatedItems") else { return };
     let in_place =
         ["$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "then", "else", "contains", "dependentSchemas"];
     if keywords.contains_key("items") {
@@ -52,7 +52,7 @@ pub(super) fn lower_unevaluated_items(lowering: &mut Lowering<'_>, keywords: &mu
 }
 
 fn lower_items(lowering: &mut Lowering<'_>, keywords: &mut Keywords, at: &str) -> Option<()> {
-    let Some(items) = keywords.remove("items") else {
+    let Some(items) = keywords.shift_remove("items") else {
         return Some(());
     };
     match lower_schema(lowering, items, &child(at, "items")) {
@@ -83,7 +83,7 @@ fn lower_tuple(lowering: &mut Lowering<'_>, keywords: &mut Keywords, tuple: Vec<
     let lowered: Vec<Option<Value>> = lowered.collect();
     // A list ends before the first position that accepts no value.
     if let Some(end) = lowered.iter().position(Option::is_none) {
-        keywords.remove("items");
+        keywords.shift_remove("items");
         let tuple: Vec<Value> = lowered.into_iter().take(end).flatten().collect();
         limit_length(lowering, keywords, end as u64, at)?;
         if !tuple.is_empty() && keywords.contains_key("maxItems") {
@@ -104,14 +104,14 @@ fn lower_supported_tuple(
         return lower_tuple_to_items(lowering, keywords, tuple, at);
     }
     if lowering.requires(Rule::Items) && keywords.get("items") == Some(&Value::Bool(false)) {
-        keywords.remove("items");
+        keywords.shift_remove("items");
         let most = keywords.get("maxItems").and_then(Value::as_u64).unwrap_or(u64::MAX).min(tuple.len() as u64);
         keywords.insert("maxItems".to_owned(), most.into());
     }
     keywords.insert("prefixItems".to_owned(), tuple.into());
     // `items: false` closes a tuple and is not the schema of an item.
     if keywords.get("items") != Some(&Value::Bool(false))
-        && let Some(items) = keywords.remove("items")
+        && let Some(items) = keywords.shift_remove("items")
     {
         let items = lower_schema(lowering, items, &child(at, "items")).unwrap_or(Value::Bool(false));
         keywords.insert("items".to_owned(), items);
@@ -126,7 +126,7 @@ fn lower_tuple_to_items(
     mut tuple: Vec<Value>,
     at: &str,
 ) -> Option<()> {
-    let closed = matches!(keywords.remove("items"), Some(Value::Bool(false)));
+    let closed = matches!(keywords.shift_remove("items"), Some(Value::Bool(false)));
     let ends = keywords.get("maxItems").and_then(Value::as_u64).is_some_and(|most| most <= tuple.len() as u64);
     let all_alike = tuple.windows(2).all(|pair| pair[0] == pair[1]);
     if !(closed || ends) {

@@ -31,7 +31,7 @@ pub(super) fn lower_choices(lowering: &mut Lowering<'_>, keywords: &mut Keywords
         }
     }
     for keyword in ["anyOf", "oneOf"] {
-        if let Some(Value::Array(branches)) = keywords.remove(keyword) {
+        if let Some(Value::Array(branches)) = keywords.shift_remove(keyword) {
             lower_choice(lowering, keywords, keyword, branches, at)?;
         }
     }
@@ -79,7 +79,7 @@ fn lower_choice(
 /// Lowers `allOf`. It becomes a single schema if the dialect does not support it or if closed objects would exclude
 /// each other. `None` if a part accepts no value.
 pub(super) fn lower_all_of(lowering: &mut Lowering<'_>, keywords: &mut Keywords, at: &str) -> Option<()> {
-    let Some(Value::Array(parts)) = keywords.remove("allOf") else {
+    let Some(Value::Array(parts)) = keywords.shift_remove("allOf") else {
         return Some(());
     };
     let at_parts = child(at, "allOf");
@@ -131,7 +131,7 @@ pub(super) fn lower_constant(lowering: &Lowering<'_>, keywords: &mut Keywords) -
         return None;
     }
     if !lowering.dialect.reads("const")
-        && let Some(constant) = keywords.remove("const")
+        && let Some(constant) = keywords.shift_remove("const")
     {
         keywords.insert("enum".to_owned(), json!([constant]));
     }
@@ -159,7 +159,7 @@ pub(super) fn lower_types(lowering: &mut Lowering<'_>, keywords: &mut Keywords, 
         [] => drop(keywords.insert("type".to_owned(), json!("null"))),
         [kind] if names.len() == 1 => drop(keywords.insert("type".to_owned(), json!(kind))),
         _ if keywords.contains_key("anyOf") => {
-            keywords.remove("type");
+            keywords.shift_remove("type");
             lowering.report(at, "type", Effect::Widened, "is not supported beside a choice");
         }
         _ => return split_types(lowering, keywords, &names, at),
@@ -171,8 +171,8 @@ pub(super) fn lower_types(lowering: &mut Lowering<'_>, keywords: &mut Keywords, 
 fn split_types(lowering: &mut Lowering<'_>, keywords: &mut Keywords, names: &[String], at: &str) -> Option<()> {
     let outside: Keywords = take(keywords, walk::is_annotation);
     let values = values(keywords);
-    keywords.remove("enum");
-    keywords.remove("const");
+    keywords.shift_remove("enum");
+    keywords.shift_remove("const");
     let branches = names.iter().map(|name| {
         let about = keywords.iter().filter(|(keyword, _)| keyword.as_str() != "type" && applies_to(keyword, name));
         let mut branch: Keywords = about.map(|(keyword, value)| (keyword.clone(), value.clone())).collect();

@@ -84,9 +84,9 @@ fn merge(branch: &Keywords, beside: &Keywords) -> Option<Option<Keywords>> {
     if (branch_closes || beside_closes) && (has_in_place(&branch) || has_in_place(&beside)) {
         return None;
     }
-    let welcomes = branch.remove("additionalProperties").filter(|_| !branch_closes);
-    let is_map = beside.remove("additionalProperties").is_some_and(|others| others != false);
-    let sees_all = beside.remove("unevaluatedProperties");
+    let welcomes = branch.shift_remove("additionalProperties").filter(|_| !branch_closes);
+    let is_map = beside.shift_remove("additionalProperties").is_some_and(|others| others != false);
+    let sees_all = beside.shift_remove("unevaluatedProperties");
     let is_plain = |others: Option<&Value>, plain: bool| others.is_none_or(|others| *others == plain);
     if is_map
         || branch.contains_key("unevaluatedProperties")

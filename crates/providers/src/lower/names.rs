@@ -51,7 +51,8 @@ pub(super) fn rename_arguments(lowering: &mut Lowering<'_>, keywords: &mut Keywo
     renamed.sort_unstable();
     for name in renamed {
         let at = child("/properties", &name);
-        let schema = keywords.get_mut("properties").and_then(|properties| properties.as_object_mut()?.remove(&name));
+        let schema =
+            keywords.get_mut("properties").and_then(|properties| properties.as_object_mut()?.shift_remove(&name));
         let required = keywords.get_mut("required").and_then(Value::as_array_mut);
         if refers {
             required.into_iter().for_each(|required| required.retain(|other| *other != *name));

@@ -21,13 +21,13 @@ pub(super) fn lower_object(lowering: &mut Lowering<'_>, keywords: &mut Keywords,
         return exclude_type(lowering, keywords, "object", at);
     }
     close_object(lowering, keywords, at);
-    if let Some(Value::Object(properties)) = keywords.remove("properties") {
+    if let Some(Value::Object(properties)) = keywords.shift_remove("properties") {
         let Some(properties) = lower_properties(lowering, keywords, properties, at) else {
             return exclude_type(lowering, keywords, "object", at);
         };
         keywords.insert("properties".to_owned(), properties.into());
     }
-    match keywords.remove("additionalProperties") {
+    match keywords.shift_remove("additionalProperties") {
         Some(Value::Bool(open)) => drop(keywords.insert("additionalProperties".to_owned(), open.into())),
         Some(others) => {
             let others =
@@ -136,7 +136,7 @@ pub(super) fn close_object(lowering: &mut Lowering<'_>, keywords: &mut Keywords,
     }
     let declares = keywords.get("properties").and_then(Value::as_object).is_some_and(|named| !named.is_empty());
     let others = keywords.insert("additionalProperties".to_owned(), false.into());
-    let unevaluated = keywords.remove("unevaluatedProperties");
+    let unevaluated = keywords.shift_remove("unevaluatedProperties");
     let reason = match (others, unevaluated) {
         (Some(Value::Bool(false)), _) => return,
         (Some(_), _) => "has to be `false`; properties of arbitrary names cannot be sent",
@@ -172,7 +172,7 @@ pub(super) fn lower_unevaluated(lowering: &mut Lowering<'_>, keywords: &mut Keyw
         }
     }
     // The object will be closed, which has the same meaning.
-    if !reads && !lowering.requires(Rule::Closed) && keywords.remove("unevaluatedProperties").is_some() {
+    if !reads && !lowering.requires(Rule::Closed) && keywords.shift_remove("unevaluatedProperties").is_some() {
         lowering.report(at, "unevaluatedProperties", Effect::Widened, "is not supported");
     }
 }
@@ -191,7 +191,7 @@ pub(super) fn lower_patterns(lowering: &mut Lowering<'_>, keywords: &mut Keyword
     if lowering.dialect.reads("patternProperties") && !breaks_rule(lowering, keywords, "patternProperties") {
         return;
     }
-    let Some(Value::Object(patterns)) = keywords.remove("patternProperties") else {
+    let Some(Value::Object(patterns)) = keywords.shift_remove("patternProperties") else {
         return;
     };
     let refuses_others = keywords.get("additionalProperties").is_some_and(|others| *others != true);
@@ -200,12 +200,12 @@ pub(super) fn lower_patterns(lowering: &mut Lowering<'_>, keywords: &mut Keyword
     }
     if !lowering.requires(Rule::Closed) {
         if keywords.get("unevaluatedProperties").is_some_and(|others| *others != true) {
-            keywords.remove("unevaluatedProperties");
+            keywords.shift_remove("unevaluatedProperties");
             let reason = "cannot be restricted without `patternProperties`";
             lowering.report(at, "unevaluatedProperties", Effect::Widened, reason);
         }
         if refuses_others {
-            let others = keywords.remove("additionalProperties");
+            let others = keywords.shift_remove("additionalProperties");
             let reason = "cannot be restricted without `patternProperties`";
             lowering.report(at, "additionalProperties", Effect::Widened, reason);
             let mut schemas = patterns.into_values();
@@ -265,7 +265,7 @@ fn allow_null(schema: &mut Value) {
         }
     } else {
         // Keywords beside the type may reject null, too.
-        let described = keywords.remove("description");
+        let described = keywords.shift_remove("description");
         let inner = std::mem::take(keywords);
         keywords.extend(described.map(|text| ("description".to_owned(), text)));
         keywords.insert("anyOf".to_owned(), json!([inner, absent]));

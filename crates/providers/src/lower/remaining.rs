@@ -26,16 +26,16 @@ fn lower_keyword(lowering: &mut Lowering<'_>, keywords: &mut Keywords, keyword: 
         _ if lowering.dialect.reads(keyword) && accepts_value(lowering, keywords, keyword) => {}
         "format" | "default" => {
             describe(keywords, keyword);
-            keywords.remove(keyword);
+            keywords.shift_remove(keyword);
             lowering.report(at, keyword, Effect::MetadataOnly, "is moved to the description");
         }
         _ if walk::is_annotation(keyword) || matches!(keyword, "$schema" | "$id" | "$defs" | "definitions") => {
-            keywords.remove(keyword);
+            keywords.shift_remove(keyword);
             lowering.report(at, keyword, Effect::MetadataOnly, "is not supported");
         }
         _ => {
             let is_described = describe(keywords, keyword);
-            keywords.remove(keyword);
+            keywords.shift_remove(keyword);
             let reason = if is_described { "is moved to the description" } else { "is not supported" };
             // Empty conditions accept every value.
             lowering.report(at, keyword, Effect::Widened, reason);
@@ -70,7 +70,7 @@ fn lower_integer_bounds(lowering: &Lowering<'_>, keywords: &mut Keywords) {
             && !lowering.dialect.reads(exclusive)
             && !keywords.contains_key(inclusive)
         {
-            keywords.remove(exclusive);
+            keywords.shift_remove(exclusive);
             keywords.insert(inclusive.to_owned(), bound.into());
         }
     }
@@ -94,7 +94,7 @@ pub(super) fn remove_rejected(lowering: &mut Lowering<'_>, keywords: &mut Keywor
     for keyword in names.into_iter().filter(|keyword| keyword != "$defs") {
         if breaks_rule(lowering, keywords, &keyword) {
             describe(keywords, &keyword);
-            keywords.remove(&keyword);
+            keywords.shift_remove(&keyword);
             lowering.report(at, &keyword, Effect::Widened, "is not supported beside a reference");
         }
     }

@@ -69,10 +69,10 @@ pub(super) fn lower_root(lowering: &mut Lowering<'_>, schema: Value) -> Value {
         Value::Object(keywords) => keywords,
         other => return lower_schema(lowering, other, "").unwrap_or_else(|| reject_all(lowering)),
     };
-    if keywords.remove("$schema").is_some() {
+    if keywords.shift_remove("$schema").is_some() {
         lowering.report("", "$schema", Effect::MetadataOnly, "is removed; the dialect supports a single draft");
     }
-    let definitions = ["$defs", "definitions"].map(|container| (container, keywords.remove(container)));
+    let definitions = ["$defs", "definitions"].map(|container| (container, keywords.shift_remove(container)));
     if lowering.side == Side::Input {
         if !set_object_type(&mut keywords) {
             return reject_all(lowering);
@@ -150,7 +150,7 @@ fn lower_root_choice(lowering: &mut Lowering<'_>, keywords: &mut Keywords) {
     for keyword in ["const", "enum", "not"] {
         if keywords.contains_key(keyword) {
             describe(keywords, keyword);
-            keywords.remove(keyword);
+            keywords.shift_remove(keyword);
             lowering.report("", keyword, Effect::Widened, "is not supported at the root");
         }
     }

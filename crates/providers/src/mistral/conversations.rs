@@ -110,7 +110,7 @@ fn read_entry(entry: &mut Value, names: &ExportedNames, parsed: &mut Parsed, ref
 
 /// Adds the fields of an event of a stream to its entry.
 fn add_to_entry(kind: &str, mut fields: Map<String, Value>, reply: &mut Assembly) {
-    let index = fields.remove("output_index").and_then(|index| index.as_u64()).unwrap_or_default();
+    let index = fields.shift_remove("output_index").and_then(|index| index.as_u64()).unwrap_or_default();
     fields.retain(|field, value| !matches!(field.as_str(), "type" | "content_index") && !value.is_null());
     let id = ["id", "tool_call_id"].into_iter().find_map(|field| fields.get(field)?.as_str());
     let key = (Some(index), Some(id.unwrap_or_default().to_owned()));

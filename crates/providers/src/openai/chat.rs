@@ -71,7 +71,7 @@ pub(crate) fn read_completion(
     let refusal = read_message(message, rules, names, &mut parsed);
     parsed.stop(stop_reason(&body, &choice, refusal));
     if let Value::Object(fields) = &mut choice {
-        fields.remove("message");
+        fields.shift_remove("message");
     }
     body["choices"] = Value::Array(vec![choice]);
     parsed.metadata = body;

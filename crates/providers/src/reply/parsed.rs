@@ -154,7 +154,7 @@ impl Parsed {
     /// Sets the metadata to the body of a reply without the field that has its content.
     pub(crate) fn with_metadata(mut self, mut body: Value, content: &str) -> Self {
         if let Value::Object(fields) = &mut body {
-            fields.remove(content);
+            fields.shift_remove(content);
         }
         self.metadata = body;
         self

@@ -102,7 +102,7 @@ pub(crate) fn keep_stop(
     let before = stated(before);
     let stays = !before.is_empty() && !read(&before).runs_calls();
     if stays || stated(event.get(field)).is_empty() {
-        event.remove(field);
+        event.shift_remove(field);
     }
 }
 

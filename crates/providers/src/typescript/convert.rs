@@ -14,7 +14,7 @@ use toolkit_schema::alias::RemovedAlias;
 use toolkit_schema::pointer::last_token;
 use toolkit_schema::types::Types;
 use toolkit_schema::view::listed;
-use toolkit_schema::{child, walk};
+use toolkit_schema::{child, order, walk};
 
 /// The maximum depth of a type. Schemas written by people are well below it.
 const MAX_DEPTH: usize = 48;
@@ -33,7 +33,7 @@ pub(super) struct Converted {
 /// Converts a schema whose values are of the given types.
 pub(super) fn convert(schema: &Value, types: Types, side: Side, detail: Detail) -> Converted {
     let Normalized { mut normal, aliases } = normalize_references(schema, side);
-    normal.schema.sort_all_objects();
+    order::sort(&mut normal.schema);
     let mut converter = Converter {
         document: &normal.schema,
         is_opaque: normal.is_opaque,
@@ -283,7 +283,6 @@ impl<'s> Converter<'s> {
             is_optional: false,
             node: Type::Unknown.into(),
         }));
-        properties.sort_by(|a, b| (a.is_optional, &a.name).cmp(&(b.is_optional, &b.name)));
         let rest = self.rest(keywords, &properties, at, depth);
         Type::Object { properties, rest: rest.map(Box::new) }.into()
     }

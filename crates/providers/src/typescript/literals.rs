@@ -22,8 +22,7 @@ pub(super) fn literal(value: &Value) -> Type {
                 let node = literal(value).into();
                 Property { name: name.clone(), is_optional: false, node }
             };
-            let mut properties: Vec<Property> = object.iter().map(property).collect();
-            properties.sort_by(|a, b| a.name.cmp(&b.name));
+            let properties: Vec<Property> = object.iter().map(property).collect();
             let rest = properties.is_empty().then(|| Box::new(Type::Never.into()));
             Type::Object { properties, rest }
         }

@@ -4,6 +4,7 @@ mod adapters;
 mod cost;
 mod html;
 mod matrix;
+mod order;
 mod replies;
 mod restore;
 mod typescript;

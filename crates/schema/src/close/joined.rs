@@ -207,7 +207,7 @@ fn both(there: &mut Value, more: &Value) {
         return;
     }
     let all = match there.take() {
-        Value::Object(mut only) if only.len() == 1 && only.contains_key("allOf") => only.remove("allOf"),
+        Value::Object(mut only) if only.len() == 1 && only.contains_key("allOf") => only.shift_remove("allOf"),
         one => Some(json!([one])),
     };
     if let Some(Value::Array(mut all)) = all {

@@ -143,6 +143,6 @@ fn drop_title(schema: &mut Value, name: &str) {
     if let Value::Object(map) = schema
         && map.get("title").is_some_and(|title| title == name)
     {
-        map.remove("title");
+        map.shift_remove("title");
     }
 }

@@ -116,7 +116,7 @@ pub(super) fn take(document: &mut Value) -> Vec<(&'static str, Value)> {
     let mut taken = Vec::new();
     if let Some(root) = document.as_object_mut() {
         for container in CONTAINERS {
-            if let Some((_, definitions)) = root.remove_entry(container) {
+            if let Some((_, definitions)) = root.shift_remove_entry(container) {
                 taken.push((container, definitions));
             }
         }

@@ -70,7 +70,7 @@ fn without_null(property: &Object) -> Object {
         branches.retain(|branch| branch["type"] != "null");
         if let [Value::Object(branch)] = &branches[..] {
             let mut only = without_null(branch);
-            property.remove(keyword);
+            property.shift_remove(keyword);
             // What the property states about itself takes precedence over its type.
             only.extend(property);
             return only;

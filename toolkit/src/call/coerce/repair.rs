@@ -83,7 +83,7 @@ pub(super) fn remove(value: &mut Value, pointer: &str) -> bool {
         return false;
     };
     let parent = value.pointer_mut(parent).and_then(Value::as_object_mut);
-    parent.is_some_and(|object| object.remove(&*unescaped(key)).is_some())
+    parent.is_some_and(|object| object.shift_remove(&*unescaped(key)).is_some())
 }
 
 /// Converts `sent` to the JSON type `wanted`. `exact` is the text of a number that was rounded.

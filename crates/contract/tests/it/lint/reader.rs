@@ -100,7 +100,7 @@ fn arguments_that_the_schema_accepts_and_the_type_does_not_are_reported() {
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!(diagnostics[0].rule, Rule::UnreadExample);
     assert!(found[0].starts_with(
-        "reader:impossible: arguments reject `{\"flag\":true,\"text\":{\"number\":0}}`, which their schema accepts; "
+        "reader:impossible: arguments reject `{\"text\":{\"number\":0},\"flag\":true}`, which their schema accepts; "
     ), "{found:?}");
 }
 

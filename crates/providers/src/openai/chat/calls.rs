@@ -8,8 +8,8 @@ use crate::reply::{Assembly, Block, append, field_mut};
 /// Adds a fragment of a call, which becomes a block of the reply.
 pub(crate) fn add_call(mut fragment: Value, reply: &mut Assembly) {
     let Value::Object(fields) = &mut fragment else { return };
-    let index = fields.remove("index").and_then(|index| index.as_u64());
-    let function = fields.remove("function").unwrap_or_default();
+    let index = fields.shift_remove("index").and_then(|index| index.as_u64());
+    let function = fields.shift_remove("function").unwrap_or_default();
     let id = text(&fragment["id"]).map(str::to_owned);
     let body = if function.is_object() { &function } else { &fragment["custom"] };
     let known = known_call(index, id.as_deref(), body, reply);
@@ -100,7 +100,7 @@ pub(crate) fn complete_calls(calls: impl IntoIterator<Item = Value>) -> Vec<Valu
         let (function, is_custom) = (&call["function"], text(&call["custom"]["name"]).is_some());
         let is_function = text(&function["name"]).is_some() || text(&function["arguments"]).is_some();
         if let Some(call) = call.as_object_mut().filter(|_| is_custom) {
-            call.remove("function");
+            call.shift_remove("function");
         }
         (is_custom || is_function).then_some(call)
     };

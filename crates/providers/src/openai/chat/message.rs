@@ -42,7 +42,7 @@ pub(crate) fn read_message(
             calls.iter_mut().for_each(|call| read_call(call, rules, names, parsed));
         }
         // An empty list is rejected.
-        _ => drop(message.remove("tool_calls")),
+        _ => drop(message.shift_remove("tool_calls")),
     }
     if let Some(Value::Array(parts)) = message.get_mut("content") {
         parts.retain(Value::is_object);
@@ -75,7 +75,7 @@ fn text_of_details(details: Option<&Value>) -> String {
 fn remove_placeholders(message: &mut Map<String, Value>) {
     for (field, key) in [("audio", "id"), ("function_call", "name")] {
         if message.get(field).is_some_and(|value| value.is_object() && value[key].as_str().unwrap_or_default() == "") {
-            message.remove(field);
+            message.shift_remove(field);
         }
     }
 }
@@ -121,7 +121,7 @@ fn write_call(json: &mut Value, call: &ToolCall, rules: Rules) {
         return;
     }
     if let Some(json) = json.as_object_mut() {
-        json.remove("custom");
+        json.shift_remove("custom");
     }
     json["type"] = "function".into();
     write_function(&mut json["function"], call, rules);

@@ -22,7 +22,7 @@ pub(crate) fn add_chunk(api: &'static str, mut chunk: Value, reply: &mut Assembl
         return Ok(());
     }
     let Value::Object(fields) = &mut chunk else { return Ok(()) };
-    if let Some(Value::Array(choices)) = fields.remove("choices") {
+    if let Some(Value::Array(choices)) = fields.shift_remove("choices") {
         for (position, choice) in choices.into_iter().enumerate() {
             let is_first = choice["index"].as_u64().map_or(position == 0, |index| index == 0);
             if is_first {
@@ -62,10 +62,10 @@ fn add_choice(mut choice: Value, reply: &mut Assembly) {
     reply.is_complete |= reason.is_some_and(|reason| !reason.is_empty());
     let Value::Object(fields) = &mut choice else { return };
     keep_stop(reply.body["choices"].get("finish_reason"), fields, "finish_reason", stop_of);
-    let delta = fields.remove("delta").filter(Value::is_object);
+    let delta = fields.shift_remove("delta").filter(Value::is_object);
     let has_message = !reply.blocks.is_empty() || reply.body["choices"]["message"] != json!({});
     // Some servers send a message as a whole. MiniMax repeats it after its parts.
-    let message = fields.remove("message").filter(|_| !has_message);
+    let message = fields.shift_remove("message").filter(|_| !has_message);
     add_fields(field_mut(&mut reply.body, CHOICE), choice, &[]);
     if let Some(delta) = delta.or(message) {
         add_delta(delta, reply);

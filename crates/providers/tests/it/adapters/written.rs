@@ -57,7 +57,7 @@ fn openai_is_written_for_both_interfaces() {
                     "text": { "type": "string", "description": "What to look for. At least 1 character." },
                     "limit": { "type": ["integer", "null"], "description": "The most hits.", "minimum": 1, "maximum": 50 },
                 },
-                "required": ["limit", "text"],
+                "required": ["text", "limit"],
                 "additionalProperties": false,
             },
             "output_schema": {

@@ -60,7 +60,7 @@ fn the_section_of_a_tool_contains_all_its_metadata() {
 }
 
 #[test]
-fn arguments_are_a_table_with_those_that_are_required_first() {
+fn arguments_are_a_table_in_the_order_of_their_declaration() {
     let page = taking(json!({
         "type": "object",
         "properties": {
@@ -75,10 +75,10 @@ fn arguments_are_a_table_with_those_that_are_required_first() {
     assert_eq!(
         rows(&page),
         [
-            ["place required", "string", "at least 1 character · matches ^[A-Z] · format city"],
-            ["unit required", "celsius or fahrenheit", ""],
             ["days", "integer", "How many. 1 to 14 · default 3"],
             ["id", "integer", "at least 0"],
+            ["unit required", "celsius or fahrenheit", ""],
+            ["place required", "string", "at least 1 character · matches ^[A-Z] · format city"],
             ["labels", "list of strings or null", "each at most 5 characters"],
         ]
     );
@@ -101,7 +101,7 @@ fn nested_fields_are_collapsed_below_their_row() {
     }));
     let folded: Vec<String> =
         all(&page, ".inside > td > details > summary").iter().map(|summary| summary.text().collect()).collect();
-    assert_eq!(folded, ["2 fields", "2 values", "the alternatives"]);
+    assert_eq!(folded, ["2 fields", "the alternatives", "2 values"]);
     let alternatives: Vec<String> =
         all(&page, ".inside details details > summary").iter().map(|summary| summary.text().collect()).collect();
     assert_eq!(alternatives, ["1. Text", "2. object with path", "3. object, kind url"]);

@@ -50,7 +50,7 @@ fn objects_have_required_optional_and_other_properties() {
     is(json!({ "type": "object", "additionalProperties": { "type": "number" } }), "{ [key: string]: number }");
     let properties = json!({ "a-b": { "type": "string" }, "class": {}, "n": false });
     let schema = json!({ "type": "object", "properties": properties, "required": ["class", "other"] });
-    is(schema, r#"{ class: unknown; other: unknown; "a-b"?: string; n?: never }"#);
+    is(schema, r#"{ "a-b"?: string; class: unknown; n?: never; other: unknown }"#);
     let mixed = json!({ "type": "object", "properties": { "a": {} }, "additionalProperties": { "type": "number" } });
     is(mixed.clone(), "{ a?: unknown; [key: string]: unknown }");
     loses(mixed, &["output root: `additionalProperties` accepts any value, since the type has other properties"]);
@@ -134,8 +134,8 @@ fn tools_share_equal_types_and_different_ones_get_numbers() {
     let catalog = Catalog::new([tool("a", "number"), tool("b", "string"), tool("c", "number")]).unwrap();
     expect![[r#"
         declare namespace tools {
-        type Point = { near?: Point; x?: number }
-        type Point2 = { near?: Point2; x?: string }
+        type Point = { x?: number; near?: Point }
+        type Point2 = { x?: string; near?: Point2 }
         }
         declare namespace tools.map {
         function a(args?: { at?: Point }): Promise<unknown>

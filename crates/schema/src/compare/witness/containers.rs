@@ -114,7 +114,7 @@ impl Sampler<'_> {
             let mut object = base.clone();
             match value {
                 Some(value) => drop(object.insert(name.to_owned(), value.clone())),
-                None => drop(object.remove(name)),
+                None => drop(object.shift_remove(name)),
             }
             objects.push(object);
         };

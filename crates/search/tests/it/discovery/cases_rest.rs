@@ -67,7 +67,11 @@ const DECIDED: [(&str, &str); 7] = [
 
 /// Returns the cases of a group that are run.
 fn group(text: &str, name: &str) -> Vec<Value> {
-    let is_decided = |case: &Value| DECIDED.iter().any(|(part, _)| case.to_string().contains(part));
+    let is_decided = |case: &Value| {
+        let mut sorted = case.clone();
+        sorted.sort_all_objects();
+        DECIDED.iter().any(|(part, _)| sorted.to_string().contains(part))
+    };
     let cases: Vec<Value> = cases(text, name).into_iter().filter(|case| !is_decided(case)).collect();
     ran(cases.len());
     cases
