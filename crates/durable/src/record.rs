@@ -27,8 +27,9 @@ pub(crate) struct RunInput {
 
 impl RunInput {
     pub(crate) fn new(chain: Chain) -> Self {
-        let json = serde_json::to_vec(&chain).expect("a chain has no map with other keys than strings");
-        let hash = HEXLOWER.encode(&Sha256::digest(&json)[..HASH_LEN]);
+        let mut json = serde_json::to_value(&chain).expect("a chain has no map with other keys than strings");
+        json.sort_all_objects();
+        let hash = HEXLOWER.encode(&Sha256::digest(json.to_string())[..HASH_LEN]);
         Self { chain, hash }
     }
 }

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
-use toolkit::{Catalog, Context, Dispatcher};
+use toolkit::{Catalog, Context, Dispatcher, Tool};
 use toolkit_runtime::ShutdownSignals;
 
 use self::shared::{ContextOf, Settings, WorkerState};
@@ -220,7 +220,13 @@ const DIGEST_LEN: usize = 8;
 
 /// Returns the version of the tools: the format of the record and the digest of all definitions.
 pub(crate) fn version(catalog: &Catalog) -> String {
-    let mut lines: Vec<String> = catalog.iter().map(|tool| tool.to_json().to_string()).collect();
+    // The order of properties is not part of a contract.
+    let canonical = |tool: &Tool| {
+        let mut definition = tool.to_json();
+        definition.sort_all_objects();
+        definition.to_string()
+    };
+    let mut lines: Vec<String> = catalog.iter().map(canonical).collect();
     lines.sort_unstable();
     let mut hash = Sha256::new();
     for line in lines {
