@@ -61,7 +61,9 @@ pub(crate) fn generate(items: &Items, root: &str, about: &str, paths: &Paths) ->
 fn struct_item(Struct { name, fields, .. }: &Struct, about: &str, paths: &Paths) -> TokenStream {
     let derives = paths.derives();
     let declared = fields.iter().map(|field| declared(field, &quote!(pub)));
-    let (required, optional): (Vec<&Field>, Vec<&Field>) = fields.iter().partition(|field| field.is_required);
+    let (mut required, optional): (Vec<&Field>, Vec<&Field>) = fields.iter().partition(|field| field.is_required);
+    // Otherwise a server that reorders its properties would swap arguments of the same type.
+    required.sort_by_key(|field| field.name.to_string());
     let default = required.is_empty().then(|| quote!(#[derive(::core::default::Default)]));
     let new = (!required.is_empty()).then(|| {
         let (parameters, values): (Vec<_>, Vec<_>) = required

@@ -134,8 +134,7 @@ impl Simplifier<'_> {
         let mut properties = Object::new();
         match schema.get("properties") {
             Some(Value::Object(given)) => {
-                // Sorted by name, since the order of `serde_json::Map` depends on its features.
-                for (name, property) in BTreeMap::from_iter(given) {
+                for (name, property) in given {
                     let at = child(&format!("{place}/properties"), name);
                     properties.insert(name.clone(), self.schema(property, &at)?);
                 }

@@ -1,14 +1,14 @@
 //! Generation of types with `typify`, with simpler types as a fallback, and properties that only the branches of a condition or
 //! alternative declare.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeSet, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use schemars08::schema::RootSchema;
 use serde_json::{Map, Value, json};
 use typify_impl::{TypeSpace, TypeSpaceSettings};
 
-use crate::parse::{Items, parse};
+use crate::parse::{Field, Items, Shape, parse};
 use crate::simplify::{BRANCHES, Object, Simplifier, add, fallback, list, required, simplify};
 
 /// The types of a schema.
@@ -81,7 +81,7 @@ fn is_empty_object(schema: &Value) -> bool {
 
 /// Replaces each property that `typify` does not support with a simpler one, and returns the names of these properties.
 fn simplify_properties(simple: &mut Map<String, Value>, root: &str) -> Vec<String> {
-    let Some(Value::Object(properties)) = simple.remove("properties") else { return Vec::new() };
+    let Some(Value::Object(properties)) = simple.shift_remove("properties") else { return Vec::new() };
     let mut simplified = Vec::new();
     let mut kept = Map::new();
     for (name, property) in properties {
@@ -104,15 +104,56 @@ fn simplify_properties(simple: &mut Map<String, Value>, root: &str) -> Vec<Strin
 
 /// Generates the types with `typify`, or returns `None` if it fails. `typify` panics for some schemas.
 fn attempt(schema: &Map<String, Value>, root: &str) -> Option<Items> {
-    let schema: RootSchema = serde_json::from_value(Value::Object(schema.clone())).ok()?;
+    let schema = Value::Object(schema.clone());
+    let root_schema: RootSchema = serde_json::from_value(schema.clone()).ok()?;
     let generated = catch_unwind(AssertUnwindSafe(|| {
         let mut settings = TypeSpaceSettings::default();
         settings.with_map_type("::std::collections::BTreeMap");
         let mut types = TypeSpace::new(&settings);
-        types.add_root_schema(schema).ok()?;
+        types.add_root_schema(root_schema).ok()?;
         Some(types.to_stream())
     }));
-    parse(generated.ok()??, root)
+    let mut items = parse(generated.ok()??, root)?;
+    let mut declared = HashMap::new();
+    find_names(&schema, &mut declared);
+    let shapes =
+        items.enums.iter_mut().flat_map(|item| &mut item.variants).filter_map(|variant| match &mut variant.shape {
+            Shape::Struct(fields) => Some(fields),
+            Shape::Unit | Shape::Tuple(_) => None,
+        });
+    items
+        .structs
+        .iter_mut()
+        .map(|item| &mut item.fields)
+        .chain(shapes)
+        .for_each(|fields| sort_fields(fields, &declared));
+    Some(items)
+}
+
+/// The names of the properties of objects, in the order of their declaration, by their set.
+type DeclaredNames<'s> = HashMap<BTreeSet<&'s str>, Vec<&'s str>>;
+
+fn find_names<'s>(schema: &'s Value, found: &mut DeclaredNames<'s>) {
+    match schema {
+        Value::Array(items) => items.iter().for_each(|item| find_names(item, found)),
+        Value::Object(keywords) => {
+            if let Some(Value::Object(properties)) = keywords.get("properties") {
+                let names = properties.keys().map(String::as_str);
+                found.entry(names.clone().collect()).or_insert_with(|| names.collect());
+            }
+            keywords.values().for_each(|value| find_names(value, found));
+        }
+        _ => {}
+    }
+}
+
+/// Puts the fields of a type in the order of its schema. `typify` sorts them by name.
+fn sort_fields(fields: &mut [Field], declared: &DeclaredNames<'_>) {
+    let Some(names) = declared.get(&fields.iter().filter_map(|field| field.json.as_deref()).collect()) else { return };
+    let places: HashMap<&str, usize> = names.iter().enumerate().map(|(place, name)| (*name, place)).collect();
+    // The map of additional properties is last.
+    let place = |name: &str| places.get(name).copied().unwrap_or(usize::MAX);
+    fields.sort_by_key(|field| field.json.as_deref().map_or(usize::MAX, place));
 }
 
 impl Simplifier<'_> {
@@ -124,7 +165,7 @@ impl Simplifier<'_> {
         place: &str,
         is_part: bool,
     ) -> Result<(), String> {
-        let mut found = match simple.remove(BRANCHES) {
+        let mut found = match simple.shift_remove(BRANCHES) {
             Some(Value::Object(of_parts)) => Branches(of_parts),
             _ => Branches::default(),
         };
@@ -139,8 +180,7 @@ impl Simplifier<'_> {
             let at = |word: &str| format!("{place}/{word}");
             branches.extend(["then", "else"].iter().filter_map(|word| Some((at(word), schema.get(*word)?))));
             if let Some(Value::Object(dependent)) = schema.get("dependentSchemas") {
-                branches
-                    .extend(BTreeMap::from_iter(dependent).values().map(|branch| (at("dependentSchemas"), *branch)));
+                branches.extend(dependent.values().map(|branch| (at("dependentSchemas"), branch)));
             }
             for (at, branch) in branches {
                 if let Value::Object(branch) = self.inlined(branch, &at)? {
@@ -167,7 +207,7 @@ impl Branches {
     /// Adds the properties of a branch. A property with different schemas in two branches becomes any value.
     fn add(&mut self, mut branch: Object) {
         for word in ["properties", BRANCHES] {
-            let Some(Value::Object(properties)) = branch.remove(word) else { continue };
+            let Some(Value::Object(properties)) = branch.shift_remove(word) else { continue };
             for (name, property) in properties {
                 match self.0.get_mut(&name) {
                     Some(have) if !is_same(have, &property) => *have = json!({}),

@@ -53,6 +53,15 @@ fn recursive_types_are_boxed() {
 }
 
 #[test]
+fn fields_are_sent_in_the_order_of_the_manifest() {
+    let args = github::create_issue::Args::new("o", "r", "t").assignee("a").body("b");
+    let sent = serde_json::to_string(&args).unwrap();
+    assert_eq!(sent, r#"{"owner":"o","repo":"r","title":"t","body":"b","assignee":"a"}"#);
+    let args = odd::plus_and_minus::Args { new: Some(1), ..Default::default() }.sort("reactions--1");
+    assert_eq!(serde_json::to_string(&args).unwrap(), r#"{"sort":"reactions--1","new":1}"#);
+}
+
+#[test]
 fn parts_of_a_schema_are_one_struct() {
     assert_eq!(json(&odd::together::Args::new(36, "Ada")), json!({ "age": 36, "name": "Ada" }));
 }
