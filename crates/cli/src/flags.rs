@@ -62,7 +62,7 @@ pub(crate) fn from_schema(schema: &Value) -> Vec<Flag<'_>> {
 }
 
 fn add<'s>(fields: Vec<Field<'s>>, parent: &[&'s str], is_needed: bool, found: &mut Vec<Flag<'s>>) {
-    for mut field in required_first(fields) {
+    for mut field in fields {
         // A required property of an optional object is optional.
         field.is_required &= is_needed;
         if found.len() == MAX_FLAGS {
@@ -77,12 +77,6 @@ fn add<'s>(fields: Vec<Field<'s>>, parent: &[&'s str], is_needed: bool, found: &
         found.push(Flag { long: String::new(), alias: None, path: path.clone(), field });
         add(nested, &path, is_needed, found);
     }
-}
-
-/// Sorts required fields before optional ones.
-pub(crate) fn required_first(mut fields: Vec<Field<'_>>) -> Vec<Field<'_>> {
-    fields.sort_by_key(|field| !field.is_required);
-    fields
 }
 
 /// Returns the default in the form of a flag; `None` for `null`.

@@ -9,7 +9,7 @@ use toolkit::schema::view::{Field, Shape, View};
 use toolkit::{Catalog, Tool};
 
 use crate::error::{CommandError, Exit};
-use crate::flags::{default, limits, required_first};
+use crate::flags::{default, limits};
 use crate::options::{json_switch, program_name};
 use crate::style::{self, BOLD, DIM, HIGHLIGHT, PLAIN, padded, printable, width, wrapped};
 use crate::{nats, report};
@@ -236,7 +236,7 @@ pub(crate) fn write_table(
 
 /// Adds the rows of `fields`; `within` are the enclosing objects.
 fn add_rows<'s>(fields: Vec<Field<'s>>, side: PropertiesOf, within: &mut Vec<View<'s>>, rows: &mut Vec<Row>) {
-    for field in required_first(fields) {
+    for field in fields {
         let shape = field.view.shape();
         rows.push(row(&field, &shape, side, within.len()));
         let nested = match shape {
