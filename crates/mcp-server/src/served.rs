@@ -215,8 +215,7 @@ fn entries_of(tool: Value) -> [Arc<[u8]>; 2] {
     let has_object = tool.get("outputSchema").is_none_or(|schema| schema["type"] == "object");
     match tool {
         Value::Object(tool) if !has_object || tool.get("_meta").is_some_and(|meta| meta.get("ui").is_some()) => {
-            let mut before = with_flat_ui(Value::Object(with_object_result(tool)));
-            before.sort_all_objects();
+            let before = with_flat_ui(Value::Object(with_object_result(tool)));
             [json_bytes(&before).into(), now]
         }
         _ => [Arc::clone(&now), now],

@@ -282,7 +282,7 @@ fn of_objects(mut schema: Value) -> Value {
 const RESULT: &str = "result";
 
 /// Keywords that have their meaning only at the root of a document.
-const ROOT_KEYWORDS: [&str; 4] = ["$schema", "$id", "$defs", "definitions"];
+const ROOT_KEYWORDS: [&str; 4] = ["$defs", "$id", "$schema", "definitions"];
 
 /// Returns the `structuredContent` for a result, as the listed output schema of the tool describes it.
 ///
@@ -340,9 +340,9 @@ fn wrapped(mut schema: Value) -> Value {
             }
         }
     }
-    object.insert("type".to_owned(), "object".into());
     object.insert("properties".to_owned(), json!({ RESULT: schema }));
     object.insert("required".to_owned(), json!([RESULT]));
+    object.insert("type".to_owned(), "object".into());
     Value::Object(object)
 }
 

@@ -57,7 +57,10 @@ pub(super) struct QuestionHash(pub(super) [u8; 16]);
 
 impl QuestionHash {
     pub(super) fn new(question: &Question) -> Self {
-        let hash = Sha256::digest(elicitation(question, None).to_string().as_bytes());
+        let mut asked = elicitation(question, None);
+        // The order of fields does not matter.
+        asked.sort_all_objects();
+        let hash = Sha256::digest(asked.to_string().as_bytes());
         let mut half = [0; 16];
         half.copy_from_slice(&hash[..16]);
         Self(half)

@@ -195,3 +195,26 @@ async fn an_empty_list_is_an_empty_object_where_the_protocol_has_one() {
     assert_eq!(call(&dispatcher, "peer:php", json!({})).await.unwrap(), json!({}));
     call(&dispatcher, "peer:bare", json!({})).await.unwrap();
 }
+
+#[tokio::test]
+async fn schemas_arguments_and_results_keep_their_order() {
+    const SCHEMA: &str = concat!(
+        r#"{"type":"object","required":["reasoning","query"],"properties":{"reasoning":{"type":"string"},"#,
+        r#""query":{"type":"object","properties":{"z":{},"a":{}}},"limit":{"type":"integer","minimum":0}}}"#,
+    );
+    const ARGUMENTS: &str = r#"{"reasoning":"x","query":{"z":1,"a":2},"limit":3}"#;
+    const RESULT: &str = r#"{"total":1,"hits":[{"z":1,"a":2}]}"#;
+    let value = |text: &str| -> Value { serde_json::from_str(text).unwrap() };
+    let tool = json!({ "name": "find", "inputSchema": value(SCHEMA), "outputSchema": { "type": "object" } });
+    let server = serving(&[tool], &json!({ "structuredContent": value(RESULT), "content": [] })).await;
+    let dispatcher = dispatcher(&server.backend).await;
+
+    let listing = Server::new(dispatcher.clone()).unwrap().listing();
+    let entry: Value = serde_json::from_slice(listing.get("peer_find").unwrap().json()).unwrap();
+    assert_eq!(entry["inputSchema"].to_string(), SCHEMA);
+
+    let called = call(&dispatcher, "peer:find", value(ARGUMENTS)).await.unwrap();
+    assert_eq!(called.to_string(), RESULT);
+    let bodies = server.bodies.lock().unwrap();
+    assert!(bodies.last().unwrap().contains(ARGUMENTS), "{bodies:?}");
+}
