@@ -147,3 +147,19 @@ fn hints_requirements_and_tasks_are_compared() {
         assert_eq!(told(&of(old).compare(&of(new))), [(expected.0, expected.1.to_owned())]);
     }
 }
+
+#[test]
+fn a_lock_shows_the_order_of_properties_and_accepts_another() {
+    let tool = |properties: &str| {
+        let json = format!(r#"{{"name":"find","inputSchema":{{"type":"object","properties":{{{properties}}}}}}}"#);
+        Tool::from_json(&json).unwrap()
+    };
+    let (declared, sorted) = (tool(r#""query":{},"limit":{}"#), tool(r#""limit":{},"query":{}"#));
+    assert_eq!(declared.contract_hash(), sorted.contract_hash());
+    let [declared, sorted] = [declared, sorted].map(|tool| Lock::from_tools([tool]));
+    assert_eq!(sorted.compare(&declared).changes().count(), 0);
+    let text = declared.to_json();
+    assert!(text.find("query") < text.find("limit"), "{text}");
+    let read = Lock::from_json(&text).unwrap();
+    assert_eq!(read.to_json(), text);
+}
