@@ -8,6 +8,8 @@ mod tool_threads;
 
 #[doc(hidden)]
 pub use self::call_limit::{CallLimiter, CallPermit, Overloaded};
+#[cfg(feature = "server")]
+pub(crate) use self::thread_pool::n_cores;
 #[doc(hidden)]
 pub use self::tool_polls::{ToolPoll, ToolPolls, collected};
 #[doc(hidden)]

@@ -35,10 +35,10 @@
 //!
 //! # Threads
 //!
-//! The threads of the tokio runtime that polls [`HttpServer::serve`] do I/O, run timers, and answer health checks. Tools never run
-//! on them: each poll of a tool's future, and with it each synchronous function, deserialization and serialization,
-//! happens on one of the threads of [`spawn_tool`], or of [`ToolPolls`]. A tool that sleeps or spins therefore occupies one of them and nothing
-//! else.
+//! The tokio runtime that polls [`HttpServer::serve`] accepts connections and runs timers and tasks. Threads of this crate poll
+//! the connections, within that runtime, and run the first poll of a tool that a connection has begun. A step that takes longer
+//! than a millisecond has stalled: another thread takes over the connections, and the next calls of the tool run on the threads of
+//! [`spawn_tool`], like all later polls of tools. A tool that sleeps or spins therefore occupies one thread and nothing else.
 //!
 //! # Limits
 //!

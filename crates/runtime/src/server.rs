@@ -5,6 +5,7 @@
 //! | this file | the limits of a server |
 //! | `listener` | the bound address, and the errors of accepting a connection |
 //! | `serve` | the entry of all HTTP servers: the accept loop, the connections and their end |
+//! | `connection_threads` | the threads that poll connections in turns, and run their tools |
 //! | `connections` | the open connections, and which of them can be evicted |
 //! | `request_head` | the head of a request, and the reasons for a rejection |
 //! | `guard` | hosts, origins and repeated headers |
@@ -14,6 +15,7 @@
 //! | `proxies` | the proxies in front of a server, and the addresses of the clients behind them |
 
 mod body;
+mod connection_threads;
 mod connections;
 mod guard;
 mod listener;

@@ -254,7 +254,7 @@ fn max_computing() -> usize {
     n_cores() + 1
 }
 
-fn n_cores() -> usize {
+pub(crate) fn n_cores() -> usize {
     static N_CORES: OnceLock<usize> = OnceLock::new();
     *N_CORES.get_or_init(|| std::thread::available_parallelism().map_or(2, usize::from))
 }

@@ -85,7 +85,14 @@ impl ToolPoll {
 /// Waits until the polls are run that this thread collects, if it does. The thread then polls the future again.
 pub async fn collected() {
     let mut is_collecting = COLLECTED.with_borrow(Option::is_some);
-    poll_fn(|_| if std::mem::take(&mut is_collecting) { Poll::Pending } else { Poll::Ready(()) }).await;
+    poll_fn(|cx| {
+        if !std::mem::take(&mut is_collecting) {
+            return Poll::Ready(());
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
 }
 
 impl Drop for ToolPolls {

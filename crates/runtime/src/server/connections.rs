@@ -78,6 +78,18 @@ impl Connections {
         Some(Admitted(connection))
     }
 
+    /// Closes all connections.
+    pub(super) fn close(&self) {
+        self.table().open.values().for_each(Connection::evict);
+    }
+
+    /// Closes the connections whose clients have sent nothing.
+    pub(super) fn close_new(&self) {
+        let table = self.table();
+        let new = table.open.values().filter(|connection| connection.0.phase.load(Ordering::Relaxed) == NEW);
+        new.for_each(Connection::evict);
+    }
+
     /// Moves a connection out of the reserve if there is room, in total and for its address.
     fn promote(&self, connection: &Connection) -> bool {
         let mut table = self.table();
@@ -214,9 +226,11 @@ enum Phase {
     Blocked,
 }
 
-const IDLE: u8 = 0;
-const RECEIVING: u8 = 1;
-const RUNNING: u8 = 2;
+/// Waits for the first byte.
+const NEW: u8 = 0;
+const IDLE: u8 = 1;
+const RECEIVING: u8 = 2;
+const RUNNING: u8 = 3;
 
 impl Connection {
     fn new(connections: Connections, id: u64, address: IpAddr, is_reserved: bool) -> Self {
@@ -225,7 +239,7 @@ impl Connection {
             id,
             address,
             is_reserved: AtomicBool::new(is_reserved),
-            phase: AtomicU8::new(IDLE),
+            phase: AtomicU8::new(NEW),
             is_blocked: AtomicBool::new(false),
             opened: Instant::now(),
             since: AtomicU64::new(0),
@@ -270,7 +284,7 @@ impl Connection {
     fn phase(&self) -> Phase {
         match self.0.phase.load(Ordering::Relaxed) {
             _ if self.0.is_blocked.load(Ordering::Relaxed) => Phase::Blocked,
-            IDLE => Phase::Idle,
+            NEW | IDLE => Phase::Idle,
             RECEIVING => Phase::Receiving,
             _ => Phase::Running,
         }

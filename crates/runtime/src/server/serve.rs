@@ -18,10 +18,11 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::task::JoinSet;
+use tokio::sync::mpsc;
 
 use super::Limits;
 use super::body::{BodyReader, ReceivedBody};
+use super::connection_threads::{adopt, spawn};
 use super::connections::{Admitted, Connections};
 use super::guard::HostGuard;
 use super::listener::is_connection_error;
@@ -32,8 +33,11 @@ use super::write_timeout::WriteTimeout;
 /// The pause after an `accept` that failed for a reason that the next one has too, such as lack of file descriptors.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// The size of a connection's read buffer, which bounds the head of a request.
+/// The size of the head of a request.
 const MAX_HEAD_BYTES: usize = 64 << 10;
+
+/// The size of a connection's read buffer, which bounds the bytes of a body that are read at once.
+const MAX_READ_BYTES: usize = 256 << 10;
 
 /// The part of an HTTP server that does not depend on its protocol.
 ///
@@ -142,7 +146,8 @@ impl HttpServer {
     /// `close`, the server accepts no connections, and requests in flight may finish within [`Limits::shutdown_timeout`].
     /// Then the remaining connections are closed. Dropping the future closes all connections at once.
     ///
-    /// `answer` is called with each request. Neither the function nor its future may block.
+    /// `answer` is called with each request, within the runtime that polls this future. Neither the function nor its future may
+    /// block.
     pub async fn serve<A, F>(
         &self,
         listener: TcpListener,
@@ -154,13 +159,16 @@ impl HttpServer {
         F: Future<Output = Response<Body>> + Send + 'static,
     {
         let is_draining = Arc::new(AtomicBool::new(false));
+        let (open, mut all_closed) = mpsc::channel(1);
+        let connections = Connections::new(self.limits.clone());
+        let closing = CloseOnDrop(connections.clone());
         let mut serving = Serving {
             answer,
             io_timeout: self.limits.io_timeout,
-            connections: Connections::new(self.limits.clone()),
+            connections,
             is_draining: Arc::clone(&is_draining),
             graceful: GracefulShutdown::new(),
-            open: JoinSet::new(),
+            open,
         };
         let shutdown = async {
             drain.await;
@@ -173,9 +181,12 @@ impl HttpServer {
             never = serving.accept(&listener) => match never {},
         }
         drop(listener);
-        let Serving { graceful, mut open, .. } = serving;
+        let Serving { graceful, connections, open, .. } = serving;
+        drop(open);
+        connections.close_new();
         let _ = tokio::time::timeout(self.limits.shutdown_timeout, graceful.shutdown()).await;
-        open.shutdown().await;
+        drop(closing);
+        let _ = all_closed.recv().await;
     }
 }
 
@@ -187,7 +198,8 @@ struct Serving<A> {
     /// True after `drain`.
     is_draining: Arc<AtomicBool>,
     graceful: GracefulShutdown,
-    open: JoinSet<()>,
+    /// Each connection has a clone.
+    open: mpsc::Sender<Infallible>,
 }
 
 impl<A, F> Serving<A>
@@ -199,12 +211,14 @@ where
     async fn accept(&mut self, listener: &TcpListener) -> Infallible {
         loop {
             let accepted = listener.accept().await;
-            while self.open.try_join_next().is_some() {}
             match accepted {
                 Ok((stream, address)) => {
                     // Dropping the stream closes a connection for which there is no room.
                     if let Some(admitted) = self.connections.admit(address.ip()) {
-                        self.open(stream, admitted);
+                        match adopt(stream) {
+                            Ok(stream) => self.open(stream, admitted),
+                            Err(error) => tracing::warn!(%error, "cannot wait for a connection"),
+                        }
                     }
                 }
                 Err(error) if is_connection_error(&error) => {
@@ -223,9 +237,9 @@ where
         // A response is written in one go, so Nagle's algorithm would only delay it.
         let _ = stream.set_nodelay(true);
         let mut http = http1::Builder::new();
-        http.timer(TokioTimer::new()).header_read_timeout(self.io_timeout).max_buf_size(MAX_HEAD_BYTES);
+        http.timer(TokioTimer::new()).header_read_timeout(self.io_timeout);
+        http.max_header_size(MAX_HEAD_BYTES).max_buf_size(MAX_READ_BYTES);
         let connection = admitted.connection().clone();
-        let stream = WriteTimeout::new(stream, connection.clone(), self.io_timeout);
         let (answer, is_draining) = (self.answer.clone(), Arc::clone(&self.is_draining));
         let service = service_fn(move |request: Request<Incoming>| {
             let (answer, connection, is_draining) = (answer.clone(), connection.clone(), Arc::clone(&is_draining));
@@ -251,14 +265,33 @@ where
                 Ok::<_, Infallible>(response)
             }
         });
-        let watcher = self.graceful.watcher();
-        self.open.spawn(async move {
+        let (watcher, io_timeout) = (self.graceful.watcher(), self.io_timeout);
+        let open = self.open.clone();
+        spawn(async move {
+            let (_open, connection) = (open, admitted.connection());
             tokio::select! {
-                // Created inside, for the same reason. An aborted connection or a malformed request is not an error of
-                // the server.
-                _ = watcher.watch(http.serve_connection(TokioIo::new(stream), service)) => {}
-                () = admitted.connection().evicted() => {}
+                // Created inside, for the same reason.
+                () = async {
+                    // A client that has sent nothing needs no buffers.
+                    if tokio::time::timeout(io_timeout, stream.readable()).await.is_err() {
+                        return;
+                    }
+                    connection.idle();
+                    let stream = WriteTimeout::new(stream, connection.clone(), io_timeout);
+                    // An aborted connection or a malformed request is not an error of the server.
+                    let _ = watcher.watch(http.serve_connection(TokioIo::new(stream), service)).await;
+                } => {}
+                () = connection.evicted() => {}
             }
         });
+    }
+}
+
+/// Closes all connections when it is dropped.
+struct CloseOnDrop(Connections);
+
+impl Drop for CloseOnDrop {
+    fn drop(&mut self) {
+        self.0.close();
     }
 }

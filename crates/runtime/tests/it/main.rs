@@ -4,6 +4,7 @@
 mod accepting;
 mod bodies;
 mod call_limit;
+mod connection_threads;
 mod connections;
 mod events;
 #[cfg(unix)]
