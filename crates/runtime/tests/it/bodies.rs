@@ -235,3 +235,21 @@ async fn a_body_that_waits_for_room_gets_it_while_small_bodies_come_and_go() {
     let [largest, _] = hanging;
     assert_eq!(largest.await.unwrap(), Err(Rejection::Memory));
 }
+
+#[tokio::test]
+async fn a_complete_body_is_not_revoked_in_place_of_an_unfinished_one() {
+    let mut limits = Limits::default();
+    (limits.max_body_bytes, limits.max_pending_bytes) = (1 << 20, 2 << 20);
+    let server = Arc::new(HttpServer::new(limits, HostGuard::local()));
+    let read = |n_bytes, ends| {
+        let server = Arc::clone(&server);
+        async move { server.read(&head(&[]), Sent::new(n_bytes, ends)).await }
+    };
+    let complete = read(900 << 10, true).await.unwrap();
+    let hanging = tokio::spawn(read(800 << 10, false));
+    sleep(Duration::from_millis(50)).await;
+    let waiting = timeout(Duration::from_secs(5), read(500 << 10, true)).await;
+    waiting.expect("the unfinished body is revoked").unwrap();
+    assert_eq!(hanging.await.unwrap().err(), Some(Rejection::Memory));
+    assert_eq!(complete.bytes().len(), 900 << 10);
+}

@@ -225,5 +225,6 @@ async fn a_panic_ends_only_its_own_task() {
     });
     assert!(timeout(PATIENCE, receiver).await.expect("it is dropped").is_err());
     assert_eq!(ended(spawn_tool("tool", async { panic!("a panic of a test") })).await, Err::<(), _>(Panicked));
+    assert_eq!(Panicked.to_string(), "the task panicked");
     assert_eq!(ended(spawn_tool("tool", async { 1 })).await, Ok(1));
 }
