@@ -349,3 +349,30 @@ async fn the_client_of_a_request_is_that_of_its_connection_or_of_a_proxy() {
         assert_eq!(text, expected.as_bytes());
     }
 }
+
+#[tokio::test]
+async fn responses_may_take_all_memory_that_there_is_for_them() {
+    let mut limits = limits(10);
+    limits.max_response_bytes = 2 * LARGE;
+    let server = serve(limits);
+    let (mut first, mut second) = (Client::connect(server, 1).await, Client::connect(server, 1).await);
+    first.send("/large", "content-length: 0\r\n\r\n").await;
+    assert_eq!(second.ask("/large").await, Some(200));
+    assert_eq!(second.read(LARGE).await, LARGE);
+    assert_eq!(first.status().await, Some(200));
+    assert_eq!(first.read(LARGE).await, LARGE);
+}
+
+#[tokio::test]
+async fn an_address_may_send_bodies_as_long_as_it_holds_none() {
+    let mut limits = limits(10);
+    (limits.max_body_bytes, limits.max_pending_bytes) = (1_000, 0);
+    limits.io_timeout = Duration::from_secs(2);
+    let server = serve(limits);
+    let mut client = Client::connect(server, 2).await;
+    for _ in 0..5 {
+        client.send("/body", &format!("content-length: 900\r\n\r\n{}", "x".repeat(900))).await;
+        assert_eq!(client.status().await, Some(200));
+        assert_eq!(client.read(900).await, 900);
+    }
+}
