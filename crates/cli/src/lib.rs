@@ -11,7 +11,7 @@
 //! tools that are linked into it. [`Program`] configures state, limits and servers. A package without a binary gets the
 //! same commands from `cargo toolkit COMMAND`: the package `cargo-toolkit` builds and runs a program that links the library.
 //!
-//! `serve` is an MCP server, over stdio or HTTP. With the feature `otc` it is also an Open Tool Calling server, and
+//! `serve` is an MCP server over stdio, and with the feature `http` over HTTP. With the feature `otc` it is also an Open Tool Calling server, and
 //! with the feature `proxy` it also serves the tools of other MCP servers, at which `login` logs in. Its log goes to
 //! stderr, filtered by `RUST_LOG`. The error of a command or option whose feature is disabled contains the name of the
 //! feature.
