@@ -114,7 +114,7 @@ fn mutate_once(value: &mut Value, dice: &mut Dice) {
         Value::Object(members) if deeper && !members.is_empty() => {
             let key = members.keys().nth(dice.below(members.len())).expect("not empty").clone();
             match dice.below(5) {
-                0 => drop(members.remove(&key)),
+                0 => drop(members.shift_remove(&key)),
                 1 => drop(members.insert((*dice.pick(WORDS)).to_owned(), anything(dice, 1))),
                 2 => {
                     // The representation by serde of a struct or variant, in a form that the schema does not know.

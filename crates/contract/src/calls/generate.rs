@@ -446,7 +446,7 @@ fn change(part: &mut Value, generator: &mut Generator<'_>) {
             0 => drop(members.insert("unknown".to_owned(), generator.anything())),
             nth => {
                 if let Some(name) = members.keys().nth(nth - 1).cloned() {
-                    members.remove(&name);
+                    members.shift_remove(&name);
                 }
             }
         },
