@@ -151,8 +151,8 @@ fn add_schemas(backends: &Backends, schemas: &[Value]) -> Result<(), Box<dyn std
 /// Adds a tool that returns nothing, whatever it gets.
 fn add(backend: &LocalBackend, mut definition: Value) -> Result<(), Box<dyn std::error::Error>> {
     if let Some(fields) = definition.as_object_mut() {
-        fields.remove("outputSchema");
-        fields.remove("_meta");
+        fields.shift_remove("outputSchema");
+        fields.shift_remove("_meta");
     }
     if let Ok(tool) = Tool::from_json(definition) {
         backend.add(tool, |_: Value, _: Context| async move { Ok(json!("received")) });

@@ -220,19 +220,19 @@ fn all_metadata_of_a_tool_is_listed() {
     for revision in REVISIONS {
         let mut send = listed(revision, "send");
         let tool = send.as_object_mut().unwrap();
-        assert_eq!(tool.remove("title").unwrap(), "Send a mail");
+        assert_eq!(tool.shift_remove("title").unwrap(), "Send a mail");
         assert_eq!(
-            tool.remove("description").unwrap(),
+            tool.shift_remove("description").unwrap(),
             "Has everything that can be said of a tool.\n\nDeprecated: use `acme.mail:queue`."
         );
         assert_eq!(
-            tool.remove("annotations").unwrap(),
+            tool.shift_remove("annotations").unwrap(),
             json!({
                 "readOnlyHint": false, "destructiveHint": false, "idempotentHint": false, "openWorldHint": true,
             })
         );
         assert_eq!(
-            tool.remove("icons").unwrap(),
+            tool.shift_remove("icons").unwrap(),
             json!([
                 { "src": "https://example.com/a.svg" },
                 {
@@ -241,7 +241,7 @@ fn all_metadata_of_a_tool_is_listed() {
             ])
         );
         assert_eq!(
-            tool.remove("_meta").unwrap(),
+            tool.shift_remove("_meta").unwrap(),
             json!({
                 "com.example/team": { "a": 2, "z": 1 },
                 "rs.toolkit/tool": {
@@ -271,7 +271,7 @@ fn all_metadata_of_a_tool_is_listed() {
 fn missing_metadata_is_not_listed() {
     for revision in REVISIONS {
         let mut nothing = listed(revision, "nothing");
-        nothing.as_object_mut().unwrap().remove("inputSchema");
+        nothing.as_object_mut().unwrap().shift_remove("inputSchema");
         let expected = json!({
             "name": "nothing",
             "description": "Takes nothing and gives nothing.",

@@ -31,7 +31,7 @@ fn matrix(case: &Value) -> Matrix {
     for entry in entries.as_array_mut().expect("a list") {
         let entry = entry.as_object_mut().expect("an entry");
         for (recorded, ours) in [("min", "minimum"), ("max", "maximum")] {
-            if let Some(bound) = entry.remove(recorded) {
+            if let Some(bound) = entry.shift_remove(recorded) {
                 entry.insert(ours.to_owned(), bound);
             }
         }

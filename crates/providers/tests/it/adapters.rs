@@ -96,7 +96,7 @@ fn held_to(schema: &Value, value: &Value) -> Vec<Value> {
     let mut root: Value =
         serde_json::from_str(&text.replace(r##""$ref":"#/properties"##, r##""$ref":"#/$defs/ROOT/properties"##))
             .unwrap();
-    let mut definitions = root.as_object_mut().and_then(|root| root.remove("$defs")).unwrap_or_else(|| json!({}));
+    let mut definitions = root.as_object_mut().and_then(|root| root.shift_remove("$defs")).unwrap_or_else(|| json!({}));
     definitions["ROOT"] = root.clone();
     root["$defs"] = definitions;
     ways(&root, &root, value, &[])

@@ -15,7 +15,7 @@ pub(crate) const MESSAGES: Wire = Wire {
     messages: "messages",
     fields: || json!({ "model": MODEL, "max_tokens": 8192, "stream": true }),
     take_tools: |request| {
-        let tools = request.as_object_mut().unwrap().remove("tools").unwrap();
+        let tools = request.as_object_mut().unwrap().shift_remove("tools").unwrap();
         tools.as_array().unwrap().iter().map(|tool| (tool["name"].clone(), tool["input_schema"].clone())).collect()
     },
     question: || json!({ "role": "user", "content": QUESTION }),

@@ -15,7 +15,7 @@ pub(crate) const CONVERSE: Wire = Wire {
     messages: "messages",
     fields: || json!({}),
     take_tools: |request| {
-        let config = request.as_object_mut().unwrap().remove("toolConfig").unwrap();
+        let config = request.as_object_mut().unwrap().shift_remove("toolConfig").unwrap();
         let specs = config["tools"].as_array().unwrap().iter().map(|tool| &tool["toolSpec"]);
         specs.map(|spec| (spec["name"].clone(), spec["inputSchema"]["json"].clone())).collect()
     },

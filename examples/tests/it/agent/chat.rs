@@ -44,7 +44,7 @@ pub(crate) const MISTRAL: Wire = Wire {
 };
 
 pub(crate) fn take_tools(request: &mut Value) -> Vec<(Value, Value)> {
-    let tools = request.as_object_mut().unwrap().remove("tools").unwrap();
+    let tools = request.as_object_mut().unwrap().shift_remove("tools").unwrap();
     let functions = tools.as_array().unwrap().iter().filter(|tool| tool["type"] == "function");
     functions.map(|tool| (tool["function"]["name"].clone(), tool["function"]["parameters"].clone())).collect()
 }

@@ -15,7 +15,7 @@ pub(crate) const GENERATE_CONTENT: Wire = Wire {
     messages: "contents",
     fields: || json!({}),
     take_tools: |request| {
-        let tools = request.as_object_mut().unwrap().remove("tools").unwrap();
+        let tools = request.as_object_mut().unwrap().shift_remove("tools").unwrap();
         let functions = tools[0]["functionDeclarations"].as_array().unwrap().iter();
         functions.map(|function| (function["name"].clone(), function["parametersJsonSchema"].clone())).collect()
     },

@@ -15,7 +15,7 @@ pub(crate) const RESPONSES: Wire = Wire {
     messages: "input",
     fields: || json!({ "model": MODEL, "stream": true }),
     take_tools: |request| {
-        let tools = request.as_object_mut().unwrap().remove("tools").unwrap();
+        let tools = request.as_object_mut().unwrap().shift_remove("tools").unwrap();
         let tools = tools.as_array().unwrap().iter().filter(|tool| tool["type"] == "function");
         tools.map(|tool| (tool["name"].clone(), tool["parameters"].clone())).collect()
     },

@@ -77,7 +77,7 @@ impl Wire {
             return Err(format!("the schema of {name} is {schema}"));
         }
         let messages = body[self.messages].take();
-        body.as_object_mut().ok_or("no object")?.remove(self.messages);
+        body.as_object_mut().ok_or("no object")?.shift_remove(self.messages);
         expect("the other fields", &body, &(self.fields)())?;
         let mut expected = vec![(self.question)()];
         for turn in replies.iter().filter(|turn| !turn.is_dropped) {

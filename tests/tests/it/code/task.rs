@@ -127,7 +127,7 @@ async fn collect(folder: &Path, written: &Written) -> Collected {
         let list = if json.is_array() { &mut json } else { &mut json["tools"] };
         for tool in list.as_array_mut().unwrap() {
             // It names user interfaces, which are not here.
-            tool.as_object_mut().unwrap().remove("_meta");
+            tool.as_object_mut().unwrap().shift_remove("_meta");
         }
         for tool in Manifest::from_mcp_json(json).unwrap().tools() {
             let (id, written) = (tool.name().to_owned(), Arc::clone(written));

@@ -30,7 +30,7 @@ fn a_lock_with_an_invalid_entry_is_rejected() {
     assert!(told(json!([tool, 2])).starts_with("not a manifest: invalid tool 1 ``\n"));
     assert!(told(json!([tool, tool])).ends_with("1 `tool`\n  the tool at index 0 has the same id"));
     let mut of_today: Value = serde_json::from_str(&lock("1.0.0", &object(json!({}), &[]), None).to_json()).unwrap();
-    of_today["tools"][0].as_object_mut().unwrap().remove("name");
+    of_today["tools"][0].as_object_mut().unwrap().shift_remove("name");
     assert!(told(of_today.clone()).contains("name"), "{}", told(of_today));
     assert_eq!(
         told(json!({ "lockVersion": 2, "tools": [] })),

@@ -107,7 +107,7 @@ async fn the_catalog_has_what_the_list_shows_and_a_tool_everything() {
         "tags": ["numbers"], "hints": ["read-only"],
     });
     let mut add = catalog["tools"][1].clone();
-    let tokens = add.as_object_mut().unwrap().remove("tokens").unwrap();
+    let tokens = add.as_object_mut().unwrap().shift_remove("tokens").unwrap();
     assert!(tokens.as_u64().unwrap() > 10, "{tokens}");
     assert_eq!(add, expected);
     assert_eq!(catalog["info"]["hasCalls"], true);

@@ -357,7 +357,7 @@ async fn an_answer_of_any_status_and_kind_ends_its_request() {
     let statuses = "200 202 204 302 400 401 403 404 405 408 410 413 422 429 500 502 503 504";
     let error = |id: Value| rpc_error(id, -32000, "no tea");
     let mut absent = error(Value::Null);
-    absent.as_object_mut().unwrap().remove("id");
+    absent.as_object_mut().unwrap().shift_remove("id");
     let progress = json!({ "jsonrpc": "2.0", "method": "notifications/message", "params": {} });
     let (json, events) = ("application/json", "text/event-stream");
     let bodies = [

@@ -42,12 +42,12 @@ async fn through_proxy(client: &mut Client, n: usize) -> Value {
     let response = client.call(&format!("peer_t{n}"), json!({}), |_| unreachable!("no question")).await;
     let mut result = response["result"].clone();
     let fields = result.as_object_mut().unwrap();
-    fields.remove("resultType");
+    fields.shift_remove("resultType");
     if let Some(Value::Object(meta)) = fields.get_mut("_meta") {
-        let added =
-            meta.remove("io.modelcontextprotocol/serverInfo").is_some() | meta.remove("rs.toolkit/error").is_some();
+        let added = meta.shift_remove("io.modelcontextprotocol/serverInfo").is_some()
+            | meta.shift_remove("rs.toolkit/error").is_some();
         if added && meta.is_empty() {
-            fields.remove("_meta");
+            fields.shift_remove("_meta");
         }
     }
     result

@@ -83,9 +83,9 @@ impl Sent {
             let fields = tool.as_object_mut().unwrap();
             // Their forms are those of JSON Schema, and they are compared elsewhere.
             fields.insert("inputSchema".to_owned(), json!({ "type": "object", "properties": { "a": {} } }));
-            fields.remove("outputSchema");
+            fields.shift_remove("outputSchema");
             // A task changes the requests.
-            fields.remove("execution");
+            fields.shift_remove("execution");
         }
         let mut prompts = entries("Prompt", "name", &|n| format!("p{n}"));
         for prompt in &mut prompts {
@@ -155,7 +155,7 @@ async fn ask(client: &mut Client, method: &str, params: &Value) -> Value {
     assert_eq!(result["_meta"].get("io.modelcontextprotocol/serverInfo").is_some(), is_modern, "{method}: {result}");
     // The fields of the response of the proxy itself, since 2026-07-28.
     for key in ["resultType", "ttlMs", "cacheScope"] {
-        result.as_object_mut().unwrap().remove(key);
+        result.as_object_mut().unwrap().shift_remove(key);
     }
     remove_meta(&mut result, "io.modelcontextprotocol/serverInfo");
     result
@@ -164,8 +164,8 @@ async fn ask(client: &mut Client, method: &str, params: &Value) -> Value {
 /// Removes a field, and `_meta` if it becomes empty.
 fn remove_meta(value: &mut Value, key: &str) {
     let Some(Value::Object(meta)) = value.get_mut("_meta") else { return };
-    if meta.remove(key).is_some() && meta.is_empty() {
-        value.as_object_mut().unwrap().remove("_meta");
+    if meta.shift_remove(key).is_some() && meta.is_empty() {
+        value.as_object_mut().unwrap().shift_remove("_meta");
     }
 }
 

@@ -214,7 +214,7 @@ async fn listen() -> TcpListener {
 fn patched(value: &mut Value, patch: &Value) {
     for (name, new) in patch.as_object().unwrap() {
         match new {
-            Value::Null => drop(value.as_object_mut().unwrap().remove(name)),
+            Value::Null => drop(value.as_object_mut().unwrap().shift_remove(name)),
             new => value[name] = new.clone(),
         }
     }

@@ -108,7 +108,7 @@ async fn respond(State((service, era, is_down)): State<(Service, Era, Arc<Atomic
 /// Returns the value of a result. Up to revision 2025-11-25, it is in an object.
 fn plain(result: Result<RunResult, ToolError>) -> Value {
     match result.unwrap().value() {
-        Value::Object(mut fields) => fields.remove("result").unwrap(),
+        Value::Object(mut fields) => fields.shift_remove("result").unwrap(),
         value => value,
     }
 }

@@ -196,7 +196,7 @@ async fn a_client_of_2025_06_18_receives_the_forms_of_its_revision() {
         let question = call.next().await;
         let fields = &question["params"]["requestedSchema"]["properties"];
         let mut field = fields["urgency"].clone();
-        field.as_object_mut().unwrap().remove("description");
+        field.as_object_mut().unwrap().shift_remove("description");
         assert_eq!(field, urgency, "{version}");
         assert_eq!(fields["copies"], copies, "{version}");
         assert_eq!(fields["gift"], json!({ "type": "boolean", "default": false }), "{version}");

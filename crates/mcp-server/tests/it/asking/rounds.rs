@@ -54,7 +54,7 @@ async fn a_question_without_an_answer_is_asked_again_and_other_answers_are_ignor
     assert_eq!(client.call_once(&params, &mut no_user).await["error"]["code"], -32602);
     // Only one of the two questions is answered.
     let mut answers = answered(&second["result"], &mut trip);
-    answers.as_object_mut().unwrap().remove("question-2");
+    answers.as_object_mut().unwrap().shift_remove("question-2");
     params["requestState"] = second["result"]["requestState"].clone();
     params["inputResponses"] = answers;
     let third = client.call_once(&params, &mut no_user).await;

@@ -27,7 +27,7 @@ fn with(name: &str, value: Value) -> Value {
 
 fn without(name: &str) -> Value {
     let mut claims = claims();
-    claims.as_object_mut().unwrap().remove(name);
+    claims.as_object_mut().unwrap().shift_remove(name);
     claims
 }
 
@@ -172,7 +172,7 @@ fn the_key_must_be_in_the_set_of_the_issuer() {
         assert_rejected(&jwt([&ours]), &ours.sign(&header, &claims()), "an id that is not a string");
     }
     let mut header = ours.header();
-    header.as_object_mut().unwrap().remove("kid");
+    header.as_object_mut().unwrap().shift_remove("kid");
     let token = ours.sign(&header, &claims());
     assert_accepted(&jwt([&theirs, &Signer::rsa("r"), &ours]), &token, "without an id, all keys are tried");
     assert_rejected(&jwt([&theirs, &Signer::rsa("r")]), &token, "without an id, no key matches");
@@ -387,7 +387,7 @@ fn headers_of_other_types_and_extensions_are_rejected() {
         assert_rejected(&jwt_of(), &header(name, value.clone()), &format!("{name} {value}"));
     }
     let mut nameless = signer.header();
-    nameless.as_object_mut().unwrap().remove("alg");
+    nameless.as_object_mut().unwrap().shift_remove("alg");
     assert_rejected(&jwt_of(), &signer.sign(&nameless, &claims()), "no algorithm");
     assert_accepted(&jwt_of(), &header("unknown", json!(1)), "unknown members are ignored");
 }

@@ -267,7 +267,7 @@ fn exports_of_tools_that_were_read_equal_the_input() {
                 assert_eq!(strict["function"]["strict"], true);
                 assert_eq!(strict["function"]["parameters"]["required"], json!(["input", "count"]));
                 assert_eq!(again(&strict), strict);
-                input["function"].as_object_mut().unwrap().remove("strict");
+                input["function"].as_object_mut().unwrap().shift_remove("strict");
             }
             _ => {}
         }

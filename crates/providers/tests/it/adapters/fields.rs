@@ -30,7 +30,7 @@ fn changes(whole: &Value, at: &str) -> Vec<Value> {
     let (parent, key) = at.rsplit_once('/').unwrap();
     let mut without = whole.clone();
     match without.pointer_mut(parent).unwrap() {
-        Value::Object(map) => drop(map.remove(&key.replace("~1", "/").replace("~0", "~"))),
+        Value::Object(map) => drop(map.shift_remove(&key.replace("~1", "/").replace("~0", "~"))),
         Value::Array(list) => drop(list.remove(key.parse().unwrap())),
         _ => unreachable!(),
     }

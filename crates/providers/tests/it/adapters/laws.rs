@@ -11,7 +11,7 @@ use test_support::schemas::{instance, schema};
 
 /// Returns an object schema with one argument of that schema.
 fn arguments(mut inner: Value) -> Value {
-    let definitions = inner.as_object_mut().and_then(|inner| inner.remove("$defs"));
+    let definitions = inner.as_object_mut().and_then(|inner| inner.shift_remove("$defs"));
     let mut schema = json!({
         "type": "object",
         "properties": { "it": inner, "also": { "type": "integer" } },

@@ -98,7 +98,7 @@ fn every_real_tool_survives_a_round_trip_as_a_skill() {
 fn errors_of_invalid_cards_contain_the_reason() {
     let without = |field: &str| {
         let mut card = foreign();
-        card.as_object_mut().unwrap().remove(field);
+        card.as_object_mut().unwrap().shift_remove(field);
         a2a::read_card(&card).unwrap_err().to_string()
     };
     assert_eq!(without("name"), "invalid agent card: missing field `name`");

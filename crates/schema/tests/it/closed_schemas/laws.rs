@@ -134,7 +134,7 @@ fn mutated(mut value: Value, changes: &[u8]) -> Value {
     match (place, changes[2] % 3) {
         (Value::Object(map), 0) if !map.is_empty() => {
             let key = map.keys().nth(usize::from(changes[3]) % map.len()).unwrap().clone();
-            map.remove(&key);
+            map.shift_remove(&key);
         }
         (Value::Object(map), 1) => {
             map.insert(["x", "type", "a", "other"][usize::from(changes[3]) % 4].to_owned(), other);

@@ -62,7 +62,7 @@ fn change(keywords: &mut Map<String, Value>, dice: &mut Dice, is_root: bool) {
             }
             4 => {
                 let bound = ["minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "pattern"];
-                bound.iter().for_each(|bound| drop(keywords.remove(*bound)));
+                bound.iter().for_each(|bound| drop(keywords.shift_remove(*bound)));
             }
             5 => {
                 if let Some(Value::Object(properties)) = keywords.get_mut("properties") {
@@ -73,7 +73,7 @@ fn change(keywords: &mut Map<String, Value>, dice: &mut Dice, is_root: bool) {
                 if let Some(Value::Object(properties)) = keywords.get_mut("properties")
                     && let Some(name) = properties.keys().next().cloned()
                 {
-                    properties.remove(&name);
+                    properties.shift_remove(&name);
                     if let Some(Value::Array(required)) = keywords.get_mut("required") {
                         required.retain(|other| *other != json!(name));
                     }

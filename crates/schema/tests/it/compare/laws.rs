@@ -11,7 +11,7 @@ use test_support::schemas::{instance, schema};
 
 /// Returns an input schema with one argument of the given schema.
 fn arguments(mut inner: Value) -> Value {
-    let definitions = inner.as_object_mut().and_then(|inner| inner.remove("$defs"));
+    let definitions = inner.as_object_mut().and_then(|inner| inner.shift_remove("$defs"));
     let mut schema = object(json!({ "it": inner }), &[]);
     if let Some(definitions) = definitions {
         schema["$defs"] = definitions;

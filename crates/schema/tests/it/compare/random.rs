@@ -147,7 +147,7 @@ impl World {
             (2, schema) => *schema = json!({ "not": { "not": schema.clone() } }),
             (3 | 4, Value::Object(keywords)) => {
                 let keyword = keywords.keys().nth(dice.below(keywords.len().max(1))).cloned();
-                keyword.map(|keyword| keywords.remove(&keyword));
+                keyword.map(|keyword| keywords.shift_remove(&keyword));
             }
             (_, Value::Object(keywords)) => self.add(keywords, dice, 1),
             (_, schema) => *schema = self.schema(dice, 1),

@@ -254,7 +254,7 @@ fn a_search_document_contains_the_texts_of_the_tool() {
         let mut fields = document.clone();
         fields["inputSchema"] = json!({});
         // The text is generated from the tool and cannot be set.
-        fields.as_object_mut().unwrap().remove("text");
+        fields.as_object_mut().unwrap().shift_remove("text");
         let doc = SearchDoc::new(&Tool::from_json(fields).unwrap());
         let of_case = &case["search_doc"]["summary"];
         for field in ["name", "namespace", "shortDescription", "tags"] {

@@ -170,12 +170,15 @@ pub(crate) fn document() -> impl Strategy<Value = Value> {
 fn legacy(schema: &mut Value) {
     match schema {
         Value::Object(keywords) => {
-            if let Some(places) = keywords.remove("prefixItems") {
+            if let Some(places) = keywords.shift_remove("prefixItems") {
                 let others = keywords.insert("items".to_owned(), places);
                 keywords.extend(others.map(|others| ("additionalItems".to_owned(), others)));
             }
             for name in ["dependentSchemas", "dependentRequired"] {
-                keywords.remove(name).into_iter().for_each(|it| drop(keywords.insert("dependencies".to_owned(), it)));
+                keywords
+                    .shift_remove(name)
+                    .into_iter()
+                    .for_each(|it| drop(keywords.insert("dependencies".to_owned(), it)));
             }
             keywords.values_mut().for_each(legacy);
         }

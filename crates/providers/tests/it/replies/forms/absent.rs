@@ -69,7 +69,7 @@ fn replace(json: &mut Value, field: &str, with: Option<&Value>) {
         Value::Object(object) => {
             match (object.get_mut(field), with) {
                 (Some(value), Some(with)) => *value = with.clone(),
-                (Some(_), None) => drop(object.remove(field)),
+                (Some(_), None) => drop(object.shift_remove(field)),
                 (None, _) => {}
             }
             object.values_mut().for_each(|value| replace(value, field, with));
@@ -209,7 +209,7 @@ fn the_arguments_of_a_call_stay_if_the_event_of_their_end_does_not_repeat_them()
     let mut recorded = replies::all().into_iter().find(|recorded| recorded.name == "responses of a gateway").unwrap();
     recorded.events.retain(|event| event["type"] != "response.output_item.done");
     for event in recorded.events.iter_mut().filter(|event| event["type"] == "response.function_call_arguments.done") {
-        event.as_object_mut().unwrap().remove("arguments");
+        event.as_object_mut().unwrap().shift_remove("arguments");
     }
     let outcome = outcome(recorded.stream(&names), &dispatcher).unwrap();
     assert_eq!(outcome.ran, [true, true]);

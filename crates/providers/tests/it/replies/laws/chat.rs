@@ -22,7 +22,7 @@ pub(super) fn chat_reply(calls: &[Call]) -> Value {
 pub(super) fn ollama_reply(calls: &[Call]) -> Value {
     let mut calls = tool_calls(calls, Value::clone);
     for call in &mut calls {
-        call.as_object_mut().expect("it is an object").remove("id");
+        call.as_object_mut().expect("it is an object").shift_remove("id");
     }
     let message = json!({ "role": "assistant", "content": "", "tool_calls": calls });
     json!({ "created_at": "2026-11-23T00:00:00Z", "message": message, "done": true, "done_reason": "stop" })

@@ -73,7 +73,7 @@ fn anthropic(message: &mut Value) {
     }
     for block in blocks.iter_mut().filter_map(Value::as_object_mut) {
         // A mark of the host.
-        block.remove("cache_control");
+        block.shift_remove("cache_control");
         // The default.
         block.retain(|key, value| key != "is_error" || value == true);
         one_text(block, "content", "text");
@@ -101,17 +101,17 @@ fn responses(item: &mut Value) {
     }
     // The type of a message is optional.
     if item.contains_key("role") {
-        item.remove("type");
+        item.shift_remove("type");
         one_text(item, "content", "output_text");
     }
     // A client writes the searches that the API made in its own terms.
     if item.get("type").and_then(Value::as_str).is_some_and(|kind| kind.starts_with("tool_search_")) {
-        item.remove("arguments");
-        item.remove("call_id");
+        item.shift_remove("arguments");
+        item.shift_remove("call_id");
     }
     // The state of a result is set by the API.
     if item.get("type").and_then(Value::as_str).is_some_and(|kind| kind.ends_with("_output")) {
-        item.remove("status");
+        item.shift_remove("status");
     }
     arguments(item);
 }
@@ -130,15 +130,15 @@ fn chat(api: &str, message: &mut Value) {
     let calls = message.get_mut("tool_calls").and_then(Value::as_array_mut);
     for call in calls.into_iter().flatten().filter_map(Value::as_object_mut) {
         // The position, which only a stream has.
-        call.remove("index");
+        call.shift_remove("index");
         // The recordings of Mistral have ids that its API would reject, and those of Ollama none.
         if api != "chat" {
-            call.remove("id");
-            call.remove("type");
+            call.shift_remove("id");
+            call.shift_remove("type");
         }
         if let Some(function) = call.get_mut("function").and_then(Value::as_object_mut) {
             arguments(function);
-            function.remove("index");
+            function.shift_remove("index");
         }
     }
     let Some(message) = message.as_object_mut() else { return };
@@ -147,17 +147,17 @@ fn chat(api: &str, message: &mut Value) {
     let is_nothing = |value: &Value| value.is_null() || value == "" || *value == Value::Array(Vec::new());
     message.retain(|key, value| key != "content" || !is_nothing(value));
     // Some clients rename the reasoning, or take it out of the text.
-    message.remove("reasoning_content");
+    message.shift_remove("reasoning_content");
     if api != "chat" {
-        message.remove("tool_call_id");
-        message.remove("thinking");
+        message.shift_remove("tool_call_id");
+        message.shift_remove("thinking");
         // The default.
         message.retain(|key, value| key != "prefix" || value == true);
     }
     // The name of the tool is optional, and one client of Ollama leaves it empty.
     if message.get("role").is_some_and(|role| role == "tool") {
-        message.remove("name");
-        message.remove("tool_name");
+        message.shift_remove("name");
+        message.shift_remove("tool_name");
     }
 }
 

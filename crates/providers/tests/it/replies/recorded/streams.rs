@@ -95,7 +95,7 @@ fn items(reply: &Reply) -> Value {
     let mut items = reply.messages().to_vec();
     for item in items.iter_mut().filter_map(Value::as_object_mut) {
         // Each event is encrypted with another key.
-        item.remove("encrypted_content");
+        item.shift_remove("encrypted_content");
     }
     items.into()
 }
