@@ -50,14 +50,14 @@ const LIMITS: [Limits; 13] = [
     // A hundred thousand integers and a text, relative to the integers alone, which are accepted.
     Limits { floor: "total", n_calls: 3, rows: &[("total-rejected", 3.50)] },
     // A comparison with each of ten thousand names, and as many calls as a chain has steps.
-    Limits { floor: "floor-unknown-name", n_calls: 20, rows: &[("unknown-name", 64.0)] },
-    Limits { floor: "floor-chain", n_calls: 200, rows: &[("chain", 7.1)] },
+    Limits { floor: "floor-unknown-name", n_calls: 20, rows: &[("unknown-name", 59.0)] },
+    Limits { floor: "floor-chain", n_calls: 200, rows: &[("chain", 5.0)] },
     // With a hundred tools, relative to parsing their list as a tree.
     Limits { floor: "floor-manifest", n_calls: 10, rows: &[("manifest", 2.06), ("check", 0.36), ("tool-list", 1.82)] },
     // A search among 100,000 tools, in relation to a selection from as many scores.
     Limits { floor: "floor-find", n_calls: 5 * search::QUERIES, rows: &[("find", 0.65)] },
     // The engine alone, and a call without a program.
-    Limits { floor: "floor-program", n_calls: 20, rows: &[("program", 2.60)] },
+    Limits { floor: "floor-program", n_calls: 20, rows: &[("program", 2.50)] },
     Limits { floor: "add_async", n_calls: 500, rows: &[("program-add_async", 34.0)] },
 ];
 
