@@ -30,8 +30,8 @@ const TICK: Duration = Duration::from_millis(1);
 /// The number of intervals without a step after which the watching thread sleeps until the next one.
 const MAX_IDLE: u32 = 4;
 
-/// The number of calls of a tool that has stalled which run on the threads for tools, before one runs here again.
-const N_HANDED_OVER: u32 = 16;
+/// The maximum number of calls of a tool that has stalled which run on the threads for tools, before one runs here again.
+const MAX_HANDED_OVER: u32 = 16;
 
 /// The number of calls of one connection that its thread runs in a row.
 const MAX_CALLS: u32 = 16;
@@ -70,10 +70,18 @@ struct TurnState {
     is_driven: bool,
     /// Wakes the thread that waits for events of sockets.
     driver: Option<Waker>,
-    /// The tools that have stalled, and the numbers of calls for which they run elsewhere.
-    slow: BTreeMap<u64, u32>,
+    /// The tools whose last call here has stalled.
+    slow: BTreeMap<u64, SlowTool>,
     is_watched: bool,
     is_watcher_asleep: bool,
+}
+
+/// A tool that runs on the threads for tools for some calls: one after it has stalled, and twice as many each time that it
+/// stalls again at once. A thread that only waits for a core looks like a tool that blocks, but not often in a row.
+#[derive(Default)]
+struct SlowTool {
+    n_handed_over: u32,
+    n_left: u32,
 }
 
 /// A poll of a connection or a tool.
@@ -313,7 +321,11 @@ impl TurnState {
         let Self { steps, slow, answered, n_threads, n_ticks, .. } = self;
         for step in steps.extract_if(.., |step| step.tick + 1 < *n_ticks) {
             *n_threads -= 1;
-            slow.extend(step.tool.map(|tool| (tool, N_HANDED_OVER)));
+            if let Some(tool) = step.tool {
+                let slow = slow.entry(tool).or_default();
+                slow.n_handed_over = (2 * slow.n_handed_over).clamp(1, MAX_HANDED_OVER);
+                slow.n_left = slow.n_handed_over;
+            }
             answered.extend(step.connection);
         }
     }
@@ -341,17 +353,18 @@ impl TurnState {
     fn connection(&mut self, nth: u64) -> Option<ConnectionPoll> {
         let tick = self.n_ticks;
         let step = self.step(nth)?;
-        (step.tool, step.tick) = (None, tick);
-        step.connection.take()
+        step.tick = tick;
+        let (tool, connection) = (step.tool.take(), step.connection.take());
+        if let Some(tool) = tool {
+            self.slow.remove(&tool);
+        }
+        connection
     }
 
     /// Returns true if the tool has stalled lately, and counts its call.
     fn is_slow(&mut self, tool: u64) -> bool {
-        let Some(n_left) = self.slow.get_mut(&tool) else { return false };
-        *n_left -= 1;
-        if *n_left == 0 {
-            self.slow.remove(&tool);
-        }
+        let Some(slow) = self.slow.get_mut(&tool).filter(|slow| slow.n_left > 0) else { return false };
+        slow.n_left -= 1;
         true
     }
 }

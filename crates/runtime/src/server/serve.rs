@@ -265,10 +265,11 @@ where
                 Ok::<_, Infallible>(response)
             }
         });
-        let (watcher, io_timeout) = (self.graceful.watcher(), self.io_timeout);
-        let open = self.open.clone();
+        let (watcher, io_timeout, open) = (self.graceful.watcher(), self.io_timeout, self.open.clone());
+        let connection = admitted.connection().clone();
+        let stream = WriteTimeout::new(stream, admitted, io_timeout);
         spawn(async move {
-            let (_open, connection) = (open, admitted.connection());
+            let _open = open;
             tokio::select! {
                 // Created inside, for the same reason.
                 () = async {
@@ -277,7 +278,6 @@ where
                         return;
                     }
                     connection.idle();
-                    let stream = WriteTimeout::new(stream, connection.clone(), io_timeout);
                     // An aborted connection or a malformed request is not an error of the server.
                     let _ = watcher.watch(http.serve_connection(TokioIo::new(stream), service)).await;
                 } => {}

@@ -10,12 +10,13 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep};
 
-use super::connections::Connection;
+use super::connections::Admitted;
 
 /// A TCP stream whose writes fail if they make no progress within the timeout.
 pub(super) struct WriteTimeout {
+    /// Dropped before the stream, so that a client that sees the end of its connection finds room for another one.
+    admitted: Admitted,
     stream: TcpStream,
-    connection: Connection,
     timeout: Duration,
     /// The deadline of the pending write.
     deadline: Pin<Box<Sleep>>,
@@ -23,21 +24,26 @@ pub(super) struct WriteTimeout {
 }
 
 impl WriteTimeout {
-    pub(super) fn new(stream: TcpStream, connection: Connection, timeout: Duration) -> Self {
-        Self { stream, connection, timeout, deadline: Box::pin(tokio::time::sleep(timeout)), is_waiting: false }
+    pub(super) fn new(stream: TcpStream, admitted: Admitted, timeout: Duration) -> Self {
+        Self { admitted, stream, timeout, deadline: Box::pin(tokio::time::sleep(timeout)), is_waiting: false }
+    }
+
+    /// Waits for the first bytes.
+    pub(super) async fn readable(&self) -> io::Result<()> {
+        self.stream.readable().await
     }
 
     fn progress<T>(&mut self, cx: &mut Context<'_>, wrote: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if wrote.is_ready() {
             if self.is_waiting {
                 self.is_waiting = false;
-                self.connection.set_blocked(false);
+                self.admitted.connection().set_blocked(false);
             }
             return wrote;
         }
         if !self.is_waiting {
             self.is_waiting = true;
-            self.connection.set_blocked(true);
+            self.admitted.connection().set_blocked(true);
             self.deadline.as_mut().reset(Instant::now() + self.timeout);
         }
         ready!(self.deadline.as_mut().poll(cx));
