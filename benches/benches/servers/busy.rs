@@ -8,7 +8,7 @@ use toolkit_plot::results::{Recorder, Table};
 
 use crate::process::Turn;
 use crate::rows::Row;
-use crate::table::{Client, IN_FLIGHT, Pace, medians, short};
+use crate::table::{Client, IN_FLIGHT, Pace, short};
 
 /// The argument that starts a process that computes.
 pub(crate) const COMPUTE: &str = "compute";
@@ -16,68 +16,64 @@ pub(crate) const COMPUTE: &str = "compute";
 /// The numbers of computing processes.
 const COMPUTING: [usize; 4] = [0, 1, 2, 4];
 
-const COLUMNS: [&str; 12] = [
-    "p50_us",
-    "p99_us",
-    "calls_per_s",
-    "cpu_us",
-    "rmcp_p50_us",
-    "rmcp_p99_us",
-    "rmcp_calls_per_s",
-    "rmcp_cpu_us",
-    "p50_ratio",
-    "p99_ratio",
-    "calls_ratio",
-    "cpu_ratio",
+/// The columns of the recorded table: the figure of the first server, that of another, and the ratio of the first to the second.
+const COLUMNS: [&str; 5] = ["own", "other", "ratio", "ratio_p10", "ratio_p90"];
+
+/// The figures of a turn. Of all of them, less is better.
+const FIGURES: [(&str, fn(&Turn) -> f64); 4] = [
+    ("p50", |turn| turn.p50),
+    ("p99", |turn| turn.p99),
+    ("time a call", |turn| 1e6 / turn.calls_a_second),
+    ("processor", |turn| turn.processor),
 ];
 
-/// Prints and records the measurements of two servers, and the ratios of the first to the second: medians of the rounds, and of
+/// Prints and records the measurements of servers, and the ratios of the first to each other one: medians of the rounds, and of
 /// the ratios within a round.
 pub(crate) fn print<C: Client>(
     recorder: &mut Recorder,
     title: &str,
-    rows: &[Row; 2],
+    rows: &[Row],
     pace: Pace,
     start: impl Fn(&Row) -> C,
 ) {
-    let mut clients = rows.each_ref().map(start);
+    let mut clients: Vec<C> = rows.iter().map(start).collect();
     for client in &mut clients {
         client.turn(IN_FLIGHT[1], pace.turn);
     }
-    let [own, other] =
-        rows.each_ref().map(|row| format!("{}: p50 µs | p99 µs | calls a second | processor µs", row.name));
-    println!("\n| {title}: computing processes | in flight | {own} | {other} | p50 | p99 | calls | processor |");
-    println!("|{}", "---:|".repeat(14));
+    let names = FIGURES.map(|(name, _)| name).join(" | ");
+    println!("\n| {title}: computing processes | in flight | server | {names}, in µs | ratio to it: {names} |");
+    println!("|---:|---:|---|{}", "---:|".repeat(2 * FIGURES.len()));
     let mut table = Table::new(title, &COLUMNS);
     for n_computing in COMPUTING {
         let _computing: Vec<Computing> = (0..n_computing).map(|_| Computing::start()).collect();
         for n_in_flight in IN_FLIGHT {
-            let mut turns: [Vec<Turn>; 2] = Default::default();
+            let mut turns: Vec<Vec<Turn>> = rows.iter().map(|_| Vec::new()).collect();
             for _ in 0..pace.n_rounds {
                 for (turns, client) in std::iter::zip(&mut turns, &mut clients) {
                     turns.push(client.turn(n_in_flight, pace.turn));
                 }
             }
-            let [own, other] = &turns;
-            let ratios = FIGURES.map(|of| Sorted::of(std::iter::zip(own, other).map(|(a, b)| of(a) / of(b))).at(0.5));
-            let figures = turns.each_ref().map(|turns| {
-                let [calls, p50, p99, processor] = medians(turns);
-                [p50, p99, calls, processor]
-            });
-            let cells = figures.map(|[p50, p99, calls, processor]| {
-                format!("{} | {} | {calls:.0} | {}", short(p50), short(p99), short(processor))
-            });
-            let shown = ratios.map(|ratio| format!("{ratio:.2}"));
-            println!("| {n_computing} | {n_in_flight} | {} | {} |", cells.join(" | "), shown.join(" | "));
-            let name = format!("{n_computing} computing, {n_in_flight} in flight");
-            table.row(&name, figures.into_iter().flatten().chain(ratios).map(Some));
+            for (row, other) in std::iter::zip(rows, &turns) {
+                let own = &turns[0];
+                let mut cells = [const { String::new() }; 2 * FIGURES.len()];
+                for (nth, (figure, of)) in FIGURES.into_iter().enumerate() {
+                    let median = |turns: &[Turn]| Sorted::of(turns.iter().map(of)).at(0.5);
+                    let ratios = Sorted::of(std::iter::zip(own, other).map(|(own, other)| of(own) / of(other)));
+                    let [ratio, low, high] = [0.5, 0.1, 0.9].map(|quantile| ratios.at(quantile));
+                    cells[nth] = short(median(other));
+                    cells[FIGURES.len() + nth] = format!("{ratio:.2} ({low:.2}–{high:.2})");
+                    if !std::ptr::eq(own, other) {
+                        let name =
+                            format!("{n_computing} computing, {n_in_flight} in flight, {figure}, to {}", row.name);
+                        table.row(&name, [median(own), median(other), ratio, low, high].map(Some));
+                    }
+                }
+                println!("| {n_computing} | {n_in_flight} | {} | {} |", row.name, cells.join(" | "));
+            }
         }
     }
     recorder.add(table);
 }
-
-const FIGURES: [fn(&Turn) -> f64; 4] =
-    [|turn| turn.p50, |turn| turn.p99, |turn| turn.calls_a_second, |turn| turn.processor];
 
 /// A process that computes, until it is dropped.
 struct Computing(Child);

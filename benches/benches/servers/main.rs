@@ -1,6 +1,6 @@
 //! Cost of a call for a tool server, over HTTP and over pipes: `cargo bench -p toolkit-benches --bench servers`, or
 //! `benches/benches/servers/run`, which installs the libraries of other languages first. With `-- --busy` it measures only what
-//! other processes change.
+//! users feel: the server beside rmcp and a floor, on an idle machine and beside processes that compute.
 //!
 //! Each server is a separate process that this one starts, and does the same work: it takes `{"a": 1, "b": 2}`, adds,
 //! and responds with the sum as data and as text. The servers in Rust also answer calls of `search`, with 153 bytes of
@@ -49,12 +49,17 @@ fn main() -> ExitCode {
         Pace { n_rounds: 9, turn: Duration::from_millis(600) }
     };
     let is_busy_only = arguments.iter().any(|argument| argument == "--busy");
-    let mut run = Recorder::new("benches/benches/servers/run");
+    let command = match is_busy_only {
+        true => "cargo bench -p toolkit-benches --bench servers -- --busy",
+        false => "benches/benches/servers/run",
+    };
+    let mut run = Recorder::new(command);
     let recorder = &mut run;
     println!("load average before: {}", load_average());
-    let (all, pair) = (Cores::all(), rows::busy());
-    busy::print(recorder, "pipes, busy", &pair, pace, |row| Pipe::start(row, all, ADD));
-    busy::print(recorder, "HTTP, busy", &pair, pace, |row| Http::start(row, all, Revision::V2026_07_28, ADD));
+    let all = Cores::all();
+    let http = |row: &rows::Row| Http::start(row, all, Revision::V2026_07_28, ADD);
+    busy::print(recorder, "HTTP, busy", &rows::busy("axum"), pace, http);
+    busy::print(recorder, "pipes, busy", &rows::busy("loop"), pace, |row| Pipe::start(row, all, ADD));
     if !is_busy_only {
         quiet(recorder, pace);
     }

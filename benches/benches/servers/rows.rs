@@ -46,11 +46,12 @@ pub(crate) fn http(revision: Revision) -> Vec<Row> {
     rows
 }
 
-/// The servers that are compared beside computing processes.
-pub(crate) fn busy() -> [Row; 2] {
+/// The servers that are compared beside computing processes. The last one is the floor of a transport.
+pub(crate) fn busy(floor: &'static str) -> [Row; 3] {
     [
         row("`toolkit-mcp-server`", "in and out", Program::This, "toolkit"),
         row("rmcp 3.11.0, macros", "nothing", Program::This, "rmcp-cloned"),
+        row(floor, "nothing", Program::This, floor),
     ]
 }
 

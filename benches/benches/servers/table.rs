@@ -81,7 +81,7 @@ pub(crate) fn print<C: Client>(
 }
 
 /// Returns the medians: calls a second, p50, p99 and processor time.
-pub(crate) fn medians(turns: &[Turn]) -> [f64; 4] {
+fn medians(turns: &[Turn]) -> [f64; 4] {
     let median = |of: fn(&Turn) -> f64| Sorted::of(turns.iter().map(of)).at(0.5);
     [
         median(|turn| turn.calls_a_second),

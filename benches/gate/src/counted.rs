@@ -1,4 +1,4 @@
-//! Instruction counts from callgrind.
+//! Counts of instructions and system calls from valgrind.
 
 use std::io;
 use std::process::Command;
@@ -14,19 +14,41 @@ pub(crate) fn is_possible() -> bool {
 /// # Errors
 ///
 /// Returns an error if valgrind cannot be run, or its output contains no count.
-pub(crate) fn instructions(row: &str, n_calls: u64) -> io::Result<u64> {
-    let once = all_instructions(row, n_calls)?;
-    let twice = all_instructions(row, 2 * n_calls)?;
-    Ok(twice.saturating_sub(once) / n_calls)
+pub(crate) fn instructions(row: &str, n_calls: u64) -> io::Result<f64> {
+    per_call(n_calls, |n_calls| {
+        let said = run(row, n_calls, &["--tool=callgrind", "--callgrind-out-file=/dev/null"])?;
+        let count = said.lines().find_map(|line| line.split_once("Collected :")?.1.trim().parse().ok());
+        count.ok_or_else(|| io::Error::other(format!("`{row}`: valgrind counted nothing:\n{said}")))
+    })
+    .map(f64::round)
 }
 
-fn all_instructions(row: &str, n_calls: u64) -> io::Result<u64> {
-    let output = Command::new("valgrind")
-        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
-        .arg(std::env::current_exe()?)
-        .args([row, &n_calls.to_string()])
-        .output()?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    let count = said.lines().find_map(|line| line.split_once("Collected :")?.1.trim().parse().ok());
-    count.ok_or_else(|| io::Error::other(format!("`{row}`: valgrind counted nothing:\n{said}")))
+/// Counts the system calls of one call of a row, like [`instructions`].
+///
+/// # Errors
+///
+/// Returns an error if valgrind cannot be run, or its output contains no system call.
+pub(crate) fn system_calls(row: &str, n_calls: u64) -> io::Result<f64> {
+    per_call(n_calls, |n_calls| {
+        let said = run(row, n_calls, &["--tool=none", "--trace-syscalls=yes"])?;
+        // The name precedes the arguments. A line with the result only has no name. Without valgrind, reading a clock is no
+        // system call.
+        let n_calls = said.matches(") sys_").count() - said.matches(") sys_clock_gettime").count();
+        match n_calls {
+            0 => Err(io::Error::other(format!("`{row}`: valgrind traced nothing:\n{said}"))),
+            n_calls => Ok(n_calls as u64),
+        }
+    })
+}
+
+fn per_call(n_calls: u64, count: impl Fn(u64) -> io::Result<u64>) -> io::Result<f64> {
+    let (once, twice) = (count(n_calls)?, count(2 * n_calls)?);
+    Ok(twice.saturating_sub(once) as f64 / n_calls as f64)
+}
+
+/// Makes the calls of a row within valgrind, and returns its messages.
+fn run(row: &str, n_calls: u64, tool: &[&str]) -> io::Result<String> {
+    let program = std::env::current_exe()?;
+    let output = Command::new("valgrind").args(tool).arg(program).args([row, &n_calls.to_string()]).output()?;
+    Ok(String::from_utf8_lossy(&output.stderr).into_owned())
 }

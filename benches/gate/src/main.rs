@@ -1,6 +1,8 @@
 //! Counts the instructions of a call, and fails if a call takes more of them, relative to the floor, than the committed
 //! limit.
 //!
+//! The same holds for the system calls of a server with one call in flight, among which are the switches between threads.
+//!
 //! Instruction counts are nearly the same in every run and on every machine with the same compiler, so a gate can rely on
 //! them, while times vary. The floor is the work that no library can avoid: deserializing the arguments with serde, the
 //! function, and serializing the result, without any check.

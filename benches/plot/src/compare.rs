@@ -42,7 +42,17 @@ impl Comparison {
         better.sort_by(|a, b| a.factor().total_cmp(&b.factor()));
         Self { worse, better }
     }
+
+    /// Returns true if a ratio has changed by more than 15 %, so that published results no longer describe the code.
+    #[must_use]
+    pub fn is_outdated(&self) -> bool {
+        let is_large = |change: &Change| change.factor().max(1.0 / change.factor()) > MAX_FACTOR;
+        self.worse.iter().chain(&self.better).any(is_large)
+    }
 }
+
+/// The factor by which a ratio changes before published results are outdated.
+const MAX_FACTOR: f64 = 1.15;
 
 /// Returns the name of a row in its table, with its size if it has one.
 fn name(table: &Table, row: &Row) -> String {

@@ -19,7 +19,8 @@
 //! `null`. `load` is the load average of the machine when the run ended, by which a reader sees whether it was idle.
 //!
 //! The program of this package makes the plots in `benches/plots` from the files in `benches/results`, and nothing else:
-//! the same results give the same bytes. `compare` prints the ratios that differ between two files.
+//! the same results give the same bytes. `compare` prints the ratios that differ between two files, and `check` fails if one has
+//! changed by more than 15 %.
 #![forbid(unsafe_code)]
 
 mod bars;

@@ -1,6 +1,7 @@
 //! Makes the plots in `benches/plots` from the results in `benches/results`: `cargo run -p toolkit-plot`.
 //!
-//! `cargo run -p toolkit-plot -- compare BEFORE NOW` prints the ratios that differ between two files with results.
+//! `cargo run -p toolkit-plot -- compare BEFORE NOW` prints the ratios that differ between two files with results. With
+//! `check` instead, it fails if one of them has changed by more than 15 %.
 
 use std::io;
 use std::path::Path;
@@ -12,12 +13,17 @@ fn main() -> io::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [] => plot(),
-        ["compare", before, now] => {
+        [command @ ("compare" | "check"), before, now] => {
             let [before, now] = [before, now].map(|path| Results::read(Path::new(path)));
-            print!("{}", Comparison::new(&before?, &now?));
+            let comparison = Comparison::new(&before?, &now?);
+            print!("{comparison}");
+            if command == "check" && comparison.is_outdated() {
+                let message = "a ratio has changed by more than 15 %: find the cause, or publish the new results";
+                return Err(io::Error::other(message));
+            }
             Ok(())
         }
-        _ => Err(io::Error::other("expected no arguments, or `compare BEFORE NOW`")),
+        _ => Err(io::Error::other("expected no arguments, `compare BEFORE NOW` or `check BEFORE NOW`")),
     }
 }
 

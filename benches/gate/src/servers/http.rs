@@ -16,7 +16,6 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
 use toolkit_mcp_server::Server;
 
-use super::IN_FLIGHT;
 use super::answer::answered;
 
 const LOOPBACK: &str = "127.0.0.1:0";
@@ -51,10 +50,10 @@ impl Revision {
 }
 
 /// A handler of hyper.
-pub(super) fn floor(revision: Revision, n_calls: usize) {
+pub(super) fn floor(revision: Revision, n_in_flight: usize, n_calls: usize) {
     let runtime = runtime();
     let listener = runtime.block_on(TcpListener::bind(LOOPBACK)).expect("a port is free");
-    let end = call(listener.local_addr().expect("it has one"), revision, n_calls);
+    let end = call(listener.local_addr().expect("it has one"), revision, n_in_flight, n_calls);
     runtime.block_on(async {
         tokio::select! {
             () = accept(listener) => {}
@@ -78,10 +77,10 @@ async fn accept(listener: TcpListener) {
 }
 
 /// The server, with the checks and limits of its defaults.
-pub(super) fn calls(server: &Server, revision: Revision, n_calls: usize) {
+pub(super) fn calls(server: &Server, revision: Revision, n_in_flight: usize, n_calls: usize) {
     let runtime = runtime();
     let listening = runtime.block_on(server.clone().http().bind(LOOPBACK)).expect("a port is free");
-    let end = call(listening.local_addr().expect("it has one"), revision, n_calls);
+    let end = call(listening.local_addr().expect("it has one"), revision, n_in_flight, n_calls);
     runtime.block_on(listening.run(async { drop(end.await) }));
 }
 
@@ -90,19 +89,19 @@ fn runtime() -> Runtime {
 }
 
 /// Makes the calls on another thread: one on each connection, and the next ones when all are answered.
-fn call(address: SocketAddr, revision: Revision, n_calls: usize) -> oneshot::Receiver<()> {
+fn call(address: SocketAddr, revision: Revision, n_in_flight: usize, n_calls: usize) -> oneshot::Receiver<()> {
     let (ended, end) = oneshot::channel();
     std::thread::spawn(move || {
         let request = revision.request(address);
         let connect = |_| TcpStream::connect(address).expect("the server listens");
-        let mut streams: Vec<TcpStream> = (0..IN_FLIGHT).map(connect).collect();
+        let mut streams: Vec<TcpStream> = (0..n_in_flight).map(connect).collect();
         // All responses to this request have the same length.
         let mut response = vec![0; 4 << 10];
         streams[0].write_all(request.as_bytes()).expect("the server reads");
         let n_bytes = streams[0].read(&mut response).expect("the server answers");
         response.truncate(n_bytes);
         assert!(String::from_utf8_lossy(&response).contains(r#""sum":42"#), "{}", String::from_utf8_lossy(&response));
-        for _ in 0..n_calls / IN_FLIGHT {
+        for _ in 0..n_calls / n_in_flight {
             streams.iter_mut().for_each(|stream| stream.write_all(request.as_bytes()).expect("the server reads"));
             streams.iter_mut().for_each(|stream| stream.read_exact(&mut response).expect("the server answers"));
         }

@@ -9,18 +9,26 @@ use toolkit_mcp_server::Server;
 use super::IN_FLIGHT;
 use super::answer::answered;
 
+/// The part of a call after its id.
+pub(super) const CALL: &str = r#""method":"tools/call","params":{"name":"add","arguments":{"a":17,"b":25}}"#;
+
 /// A loop over lines, which flushes when there is no further input.
 pub(super) fn floor(n_calls: usize) {
     let (client, answers) = Client::new(n_calls);
-    let (mut input, mut output) = (BufReader::new(client), BufWriter::new(answers));
+    answer_lines(client, answers);
+}
+
+/// Answers the calls of a client.
+pub(super) fn answer_lines(input: impl Read, output: impl Write) {
+    let (mut input, mut output) = (BufReader::new(input), BufWriter::new(output));
     let mut line = Vec::new();
     while input.read_until(b'\n', &mut line).is_ok_and(|n_read| n_read > 0) {
         if line.windows(12).any(|word| word == b"\"tools/call\"") {
-            writeln!(output, "{}", answered(&line)).expect("memory is there");
+            writeln!(output, "{}", answered(&line)).expect("the client reads");
         }
         line.clear();
         if input.buffer().is_empty() {
-            output.flush().expect("memory is there");
+            output.flush().expect("the client reads");
         }
     }
 }
@@ -61,8 +69,7 @@ impl Client {
         self.n_left -= n_calls;
         self.unread.clear();
         for id in self.next_id..self.next_id + n_calls {
-            let call = r#""method":"tools/call","params":{"name":"add","arguments":{"a":17,"b":25}}"#;
-            writeln!(self.unread, r#"{{"jsonrpc":"2.0","id":{id},{call}}}"#).expect("memory is there");
+            writeln!(self.unread, r#"{{"jsonrpc":"2.0","id":{id},{CALL}}}"#).expect("memory is there");
         }
         self.next_id += n_calls;
     }

@@ -34,3 +34,15 @@ fn increases_are_next_to_decreases() {
     let same = Comparison::new(&now, &now).to_string();
     assert_eq!(same.lines().count(), 2);
 }
+
+#[test]
+fn results_are_outdated_once_a_ratio_has_changed_by_more_than_15_percent() {
+    let before = results(&[("call", None, [1.0, 0.99, 1.01])]);
+    let is_outdated = |ratio: f64, low: f64, high: f64| {
+        Comparison::new(&before, &results(&[("call", None, [ratio, low, high])])).is_outdated()
+    };
+    assert!(!is_outdated(1.1, 1.09, 1.11));
+    assert!(is_outdated(1.2, 1.19, 1.21));
+    assert!(is_outdated(0.8, 0.79, 0.81));
+    assert!(!is_outdated(1.5, 1.0, 2.0), "the ranges overlap");
+}
