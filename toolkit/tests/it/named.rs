@@ -137,8 +137,8 @@ fn an_unknown_exported_name_is_an_error_with_a_suggestion() {
     let error = names.resolve("get_weather").unwrap_err();
     assert_eq!((error.kind(), error.message()), (ErrorKind::UnknownTool, "no tool is named `get_weather`"));
     names.extend([exported(None, "get_weather", "weather:get")]);
-    let error = names.resolve("get_wether").unwrap_err();
-    assert_eq!(error.message(), "no tool is named `get_wether`; did you mean `get_weather`?");
+    let error = names.resolve("get_weath").unwrap_err();
+    assert_eq!(error.message(), "no tool is named `get_weath`; did you mean `get_weather`?");
     // The last of several equal names counts.
     names.extend([exported(None, "get_weather", "other:get")]);
     assert_eq!((names.len(), names.resolve("get_weather").unwrap().id().to_string()), (1, "other:get".to_owned()));
