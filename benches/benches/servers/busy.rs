@@ -19,8 +19,11 @@ const COMPUTING: [usize; 4] = [0, 1, 2, 4];
 /// The columns of the recorded table: the figure of the first server, that of another, and the ratio of the first to the second.
 const COLUMNS: [&str; 5] = ["own", "other", "ratio", "ratio_p10", "ratio_p90"];
 
+/// The name of a figure, and the function that reads it.
+type Figure = (&'static str, fn(&Turn) -> f64);
+
 /// The figures of a turn. Of all of them, less is better.
-const FIGURES: [(&str, fn(&Turn) -> f64); 4] = [
+const FIGURES: [Figure; 4] = [
     ("p50", |turn| turn.p50),
     ("p99", |turn| turn.p99),
     ("time a call", |turn| 1e6 / turn.calls_a_second),

@@ -142,7 +142,7 @@ fn tokens_are_equal_in_each_byte() {
         ("abc", "ab", false),
         ("ab", "cb", false),
         ("ab", "ac", false),
-        ("ba", "ab", false),
+        ("dc", "cd", false),
     ] {
         assert_eq!(is_token(sent, expected), is_equal, "{sent:?} {expected:?}");
     }
