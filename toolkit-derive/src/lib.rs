@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `tool`, `module`, `concrete`, `catalog` | the entry of each macro |
 //! | `attribute`, `arg`, `requirements` | the arguments of the attributes: which there are, and which exclude each other |
-//! | `value`, `json` | the value of one argument: texts, numbers, types, JSON; doc comments as descriptions |
+//! | `value`, `json`, `doc_link` | the value of one argument: texts, numbers, types, JSON; doc comments as descriptions, without links to items |
 //! | `name`, `tags` | the rules for names and tags |
 //! | `function`, `parameter`, `field`, `scan` | the signature: arguments and state, attributes of serde, types without a schema |
 //! | `expand`, `input` | the generated code |
@@ -18,6 +18,7 @@ mod arg;
 mod attribute;
 mod catalog;
 mod concrete;
+mod doc_link;
 mod expand;
 mod field;
 mod function;

@@ -4,6 +4,7 @@
 use std::fmt::Display;
 use std::time::Duration;
 
+use crate::doc_link::without_doc_links;
 use crate::json;
 use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -305,7 +306,7 @@ pub(crate) fn from_attrs(attrs: &[Attribute], krate: &Path) -> Option<TokenStrea
     let docs: Vec<&Expr> = attrs.iter().filter_map(doc).collect();
     let lines: Vec<Option<String>> = docs.iter().map(|doc| literal(doc)).collect();
     if lines.iter().all(Option::is_some) {
-        let text = visible(&lines.into_iter().flatten().collect::<Vec<_>>().join("\n"));
+        let text = without_doc_links(&visible(&lines.into_iter().flatten().collect::<Vec<_>>().join("\n")));
         let text = text.trim();
         return (!text.is_empty()).then(|| quote!(#text));
     }

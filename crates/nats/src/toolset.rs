@@ -205,6 +205,6 @@ mod tests {
         assert!(line.contains(r#"{"query":{},"limit":{}}"#), "callers see the order: {line}");
         let pages = declared.pages(1_000).unwrap();
         let index = read_index(pages.of(None), &declared.digest).unwrap();
-        assert_eq!(index[0].read(pages.of(Some("_"))).unwrap(), std::slice::from_ref(&line));
+        assert_eq!(index[0].read(pages.of(Some("_"))).unwrap(), std::slice::from_ref(line));
     }
 }

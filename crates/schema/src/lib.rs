@@ -44,7 +44,7 @@
 //! | `plan` | validation while JSON is read or written, for the keywords that look at one value at a time |
 //! | `evaluate` | validation of a tree, for schemas that have a plan |
 //! | `violation`, `error`, `failure` | what is wrong with a value, and with a schema |
-//! | `generate`, `portable`, `close`, `explore` | a schema from a Rust type: generated, rewritten in portable keywords, closed, and completed with what the type reads |
+//! | `generate`, `portable`, `doc_link`, `close`, `explore` | a schema from a Rust type: generated, rewritten in portable keywords and without links to items, closed, and completed with what the type reads |
 //! | `format` | descriptions and patterns of string formats |
 //! | `suggest`, `excerpt` | the name that is nearest to a mistyped one (`violation` offers it), and foreign text in messages, also its invisible characters |
 //! | `types`, `values`, `tagged`, `alias`, `example` | what a schema says of its values: their types, whether all are objects and any is finite, their tag, the aliases of names, small ones |
@@ -64,6 +64,7 @@ pub mod close;
 pub mod compare;
 mod cost;
 mod dialect;
+mod doc_link;
 mod error;
 mod evaluate;
 mod failure;

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::doc_link::without_doc_links;
 use super::walk;
 
 /// Rewrites `schema` without changing its meaning to serde.
@@ -12,6 +13,7 @@ use super::walk;
 ///   bits and more get no maximum, since a JavaScript client could not represent it.
 /// - A choice between string constants becomes one `enum`, whose description includes the descriptions of the
 ///   constants.
+/// - A link of rustdoc in a description becomes its text.
 ///
 /// The values of `default`, `examples`, `const` and `enum` are not changed, nor is a schema with more than 100,000
 /// values or 128 levels.
@@ -33,6 +35,9 @@ fn rewrite(schema: &mut Value, keep_choices: bool) {
                 }
             });
             replace_format(map);
+            if let Some(Value::String(text)) = map.get_mut("description") {
+                *text = without_doc_links(text);
+            }
             if !keep_choices {
                 collapse_choice(map);
             }

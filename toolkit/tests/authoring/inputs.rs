@@ -287,3 +287,33 @@ fn examples_and_metadata_may_be_json_objects() {
     let mcp = toolkit::mcp::list_tool("literal", tool, toolkit::mcp::Revision::V2026_07_28);
     assert_eq!(mcp["_meta"]["com.example/a"], json!([1, -2.5, null, true, { "b": "\n" }]));
 }
+
+#[derive(Deserialize, JsonSchema)]
+struct Range {
+    /// The first line, below [`Range::last`].
+    first: u32,
+    /// The last line; see [lines](https://example.com/lines).
+    last: u32,
+}
+
+/// Reads lines, like [`find`], in the sense of [a range](self::Range).
+#[tool(namespace = "inputs")]
+fn lines(
+    /// As [`str::lines`] numbers them.
+    range: Range,
+    path: String,
+) -> String {
+    format!("{path}:{}-{}", range.first, range.last)
+}
+
+#[test]
+fn a_model_reads_the_text_of_a_link_to_an_item() {
+    let catalog = catalog![lines].unwrap();
+    let tool = catalog.iter().next().unwrap();
+    assert_eq!(tool.description(), "Reads lines, like `find`, in the sense of a range.");
+    let mcp = toolkit::mcp::list_tool("lines", tool, toolkit::mcp::Revision::V2026_07_28);
+    let range = &mcp["inputSchema"]["properties"]["range"];
+    assert_eq!(range["description"], "As `str::lines` numbers them.");
+    assert_eq!(range["properties"]["first"]["description"], "The first line, below `Range::last`.");
+    assert_eq!(range["properties"]["last"]["description"], "The last line; see [lines](https://example.com/lines).");
+}

@@ -1,0 +1,1 @@
+../../crates/schema/src/doc_link.rs
