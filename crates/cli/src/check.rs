@@ -1,6 +1,8 @@
 //! `check`: validates the catalog and applies the lint rules, calls its tools, compares it with a lock file, or checks manifests
 //! of other programs.
 
+#[cfg(feature = "mcp")]
+mod instructions;
 #[cfg(feature = "export")]
 mod providers;
 
@@ -12,7 +14,6 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Value, json};
 use toolkit::catalog::Diagnostics;
-use toolkit::dispatch::DispatcherBuilder;
 use toolkit::manifest::Listing;
 use toolkit::{Catalog, Dispatcher, Manifest};
 use toolkit_contract::Lock;
@@ -21,8 +22,9 @@ use toolkit_contract::lint::{Level, LintDiagnostic, Rule, UnknownRuleError, lint
 
 use crate::calls::{self, Called};
 use crate::diff::{self, unreadable};
-use crate::error::{CommandError, Configure, Exit};
+use crate::error::{CommandError, Exit};
 use crate::options::{MAX_MANIFEST_BYTES, json_switch, naming, naming_option, program_name, read_text, switch};
+use crate::program::Program;
 use crate::proxied::{self, Proxied};
 use crate::report::{counted, diagnostics_as_json, snake_case, write_diagnostics, write_lints};
 use crate::runtime;
@@ -84,8 +86,7 @@ fn provider_options() -> [Arg; 2] {
 pub(crate) fn run(
     catalog: impl FnOnce() -> Result<Catalog, CommandError>,
     matches: &ArgMatches,
-    configure: Configure<DispatcherBuilder>,
-    program: &str,
+    program: Program,
 ) -> Result<Exit, CommandError> {
     if let Some(paths) = matches.get_many::<String>("manifest") {
         return check_manifests(paths.map(String::as_str), matches.get_flag("json"), &allowed(matches));
@@ -109,7 +110,7 @@ pub(crate) fn run(
             let runtime = runtime::create()?;
             let trusted = matches.get_many("trust").into_iter().flatten();
             let Proxied { catalog, routes, problems, servers } =
-                runtime.block_on(proxied::with_servers(own, matches, trusted, program))?;
+                runtime.block_on(proxied::with_servers(own, matches, trusted, &program.name))?;
             unusable = problems;
             n_tools = Some(catalog.len());
             found.extend(catalog.check(naming(matches)).err());
@@ -117,18 +118,25 @@ pub(crate) fn run(
             if found.is_empty() {
                 (rejected, limits) = providers::check(&catalog, matches)?;
             }
+            let hosts = chosen_hosts(matches);
             lints = lints_of(&catalog, &allowed(matches));
-            let of_hosts = hosts::check(catalog.latest(), program, &chosen_hosts(matches));
-            lints.extend(of_hosts.into_iter().filter(|lint| !allowed(matches).contains(&lint.rule)));
+            lints.extend(hosts::check(catalog.latest(), &program.name, &hosts));
             // Building a dispatcher reports missing state.
             {
                 let _on_runtime = runtime.enter();
-                let builder = configure(Dispatcher::builder(catalog)).map_err(CommandError::Setup)?;
+                let builder = (program.dispatcher)(Dispatcher::builder(catalog)).map_err(CommandError::Setup)?;
                 match builder.routes(routes).build() {
-                    Ok(dispatcher) => called = calls::run(&dispatcher, matches)?,
+                    Ok(dispatcher) => {
+                        #[cfg(feature = "mcp")]
+                        if let Some(text) = runtime.block_on(instructions::of_server(&dispatcher, program.server)) {
+                            lints.extend(hosts::check_instructions(&text, &program.name, &hosts));
+                        }
+                        called = calls::run(&dispatcher, matches)?;
+                    }
                     Err(diagnostics) => found.push(diagnostics),
                 }
             }
+            lints.retain(|lint| !allowed(matches).contains(&lint.rule));
             runtime.block_on(servers.stop());
             // A tool that is still running must not keep the process alive.
             runtime.shutdown_background();

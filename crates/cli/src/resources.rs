@@ -105,7 +105,7 @@ fn resources(catalog: Catalog, program: Program) -> Result<Vec<Value>, CommandEr
 }
 
 /// Makes a request as a client over stdio does, and returns the response.
-async fn request(server: &Server, method: &str, params: &Value) -> io::Result<Value> {
+pub(crate) async fn request(server: &Server, method: &str, params: &Value) -> io::Result<Value> {
     let (input, output) = io::pipe()?;
     let reader = std::thread::spawn(move || io::read_to_string(input));
     let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });

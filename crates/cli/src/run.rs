@@ -202,6 +202,6 @@ fn run(words: &[OsString], mut program: Program) -> Result<Exit, CommandError> {
         "login" => login::login(matches, &program),
         #[cfg(feature = "proxy")]
         "logout" => login::logout(matches, &program),
-        _ => check::run(catalog, matches, program.dispatcher, &program.name),
+        _ => check::run(catalog, matches, program),
     }
 }

@@ -52,6 +52,15 @@ pub fn check<'t>(tools: impl IntoIterator<Item = &'t Tool>, server: &str, hosts:
     found
 }
 
+/// Checks the instructions of a server by the limits of hosts.
+#[must_use]
+pub fn check_instructions(instructions: &str, server: &str, hosts: &[&Host]) -> Option<LintDiagnostic> {
+    let length = instructions.chars().count();
+    let exceeded = exceeded(hosts, Limited::Instructions, length)?;
+    let message = format!("have {length} characters: {exceeded}; move what concerns one tool to its description");
+    Some(LintDiagnostic::of_server(Rule::HostInstructions, server, "instructions", message))
+}
+
 fn name(tool: &Tool, server: &str, hosts: &[&Host]) -> Option<LintDiagnostic> {
     let name = Naming::NamespaceName.wire_name(tool.id());
     let mut exceeded = Vec::new();

@@ -1,11 +1,11 @@
-//! A program whose tools end the process, and tools that only look as if they broke a promise.
+//! A program whose tools end the process, tools that only look as if they broke a promise, and instructions that are too long.
 
 use std::process::ExitCode;
 
 use toolkit::tool;
 
 fn main() -> ExitCode {
-    toolkit_cli::main()
+    toolkit_cli::program!().server(|server| Ok(server.instructions("Dates are in UTC. ".repeat(120)))).main()
 }
 
 /// Aborts for a number above 36.

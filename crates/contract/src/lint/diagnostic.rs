@@ -137,6 +137,7 @@ rules! {
     HostName "host-name" Warning "A host adds the name of the server to that of the tool, and limits the length of both.",
     HostDescription "host-description" Warning "A host cuts a long description, so that the model does not read its end.",
     HostTimeout "host-timeout" Warning "A host stops waiting, and the model does not see the result of a tool that has run.",
+    HostInstructions "host-instructions" Warning "A host cuts the instructions of a server, so that the model does not read their end.",
     HostTools "host-tools" Warning "A host limits the number of tools of all servers.",
     UnlistedVersion "unlisted-version" Warning "MCP and the exports list one version of a tool: the highest release.",
     SimilarNames "similar-names" Warning "A model confuses tools whose names hardly differ.",

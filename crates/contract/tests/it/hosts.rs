@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use toolkit::Tool;
-use toolkit_contract::hosts::{Host, Limited, check};
+use toolkit_contract::hosts::{Host, Limited, check, check_instructions};
 use toolkit_contract::lint::{Level, Rule};
 
 fn tool(name: &str) -> Tool {
@@ -100,6 +100,15 @@ fn a_description_that_is_cut_is_found_with_its_deprecation() {
           arguments, or to a resource [host-description]"
         ]
     );
+}
+
+#[test]
+fn instructions_that_are_cut_are_found() {
+    let found = |length| check_instructions(&"ä".repeat(length), "books", Host::ALL).map(|found| found.to_string());
+    assert_eq!(found(2_048), None);
+    let message = "books: instructions have 2049 characters: Claude Code cuts them above 2048; move what concerns one tool \
+                   to its description [host-instructions]";
+    assert_eq!(found(2_049).as_deref(), Some(message));
 }
 
 #[test]
