@@ -573,7 +573,7 @@ fn a_case_that_ends_the_process_is_kept_and_tried_first() {
 #[test]
 fn check_warns_of_instructions_that_a_host_cuts() {
     let check = ["check", "--host", "claude-code"];
-    let cut = "warning: toolkit-cli: instructions have 2160 characters: Claude Code cuts them above 2048;";
+    let cut = "warning: fixture_ends: instructions have 2160 characters: Claude Code cuts them above 2048;";
     running(&ENDS, "", &check).exits(0).says(cut);
     for args in [&["check", "--allow", "host-instructions"][..], &["check", "--host", "cursor"]] {
         let ran = running(&ENDS, "", args).exits(0);
