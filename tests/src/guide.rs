@@ -14,6 +14,7 @@ chapters! {
     testing = "testing.md",
     mcp_server = "mcp-server.md",
     existing_login = "existing-login.md",
+    hosts = "hosts.md",
     explorer = "explorer.md",
     operating = "operating.md",
     proxy = "proxy.md",

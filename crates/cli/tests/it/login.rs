@@ -63,17 +63,17 @@ fn a_login_needs_an_encrypted_connection() {
 fn logins_are_listed() {
     let listed = run("list", &["login", "--proxy", "FILE"]).exits(0);
     let lines = [
+        "notes      no login",
         "acme_http  no login",
         "fixed      credentials in the configuration",
-        "notes      no login",
         "service    client credentials",
     ];
     assert_eq!(listed.out, lines.map(|line| format!("{line}\n")).concat());
     let listed = run("json", &["login", "--proxy", "FILE", "--json"]).exits(0).json();
     let expected = json!([
+        { "name": "notes", "login": null },
         { "name": "acme_http", "login": null },
         { "name": "fixed", "login": null, "credentials": "configuration" },
-        { "name": "notes", "login": null },
         { "name": "service", "login": null, "credentials": "client" },
     ]);
     assert_eq!(listed, expected);

@@ -26,7 +26,7 @@ use crate::backend::McpBackend;
 /// let mut configured = ConfiguredServers::new(Arc::clone(&backends));
 /// let time = r#""time": {"command": "uvx", "args": ["mcp-server-time"]}"#;
 /// configured.apply(McpServers::from_json(&format!(r#"{{"mcpServers": {{{time}, "git": {{"command": "uvx"}}}}}}"#))?);
-/// assert_eq!(backends.names(), ["git", "time"]);
+/// assert_eq!(backends.names(), ["time", "git"]);
 ///
 /// let changes = configured.apply(McpServers::from_json(&format!(r#"{{"mcpServers": {{{time}}}}}"#))?);
 /// assert_eq!((changes.added.len(), &*changes.removed), (0, &["git".to_owned()][..]));

@@ -186,6 +186,7 @@ fn durations_have_the_names_units_bounds_and_attributes_of_the_conventions() {
     }
     names.sort();
     names.dedup();
-    let expected: Vec<&String> = registry["metrics"].as_object().expect("metrics").keys().collect();
+    let mut expected: Vec<&String> = registry["metrics"].as_object().expect("metrics").keys().collect();
+    expected.sort();
     assert_eq!(names.iter().collect::<Vec<_>>(), expected);
 }

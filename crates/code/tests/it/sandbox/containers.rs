@@ -96,7 +96,7 @@ fn a_pod_of_kubernetes() {
         --quiet
         --restart=Never
         --image=worker
-        --overrides={"spec":{"activeDeadlineSeconds":360,"automountServiceAccountToken":false,"containers":[{"args":["--toolkit-code-worker"],"command":["/worker"],"image":"worker","imagePullPolicy":"IfNotPresent","name":"worker-1","resources":{"limits":{"cpu":"1","memory":"206176256"}},"securityContext":{"allowPrivilegeEscalation":false,"capabilities":{"drop":["ALL"]},"readOnlyRootFilesystem":true,"runAsGroup":65534,"runAsNonRoot":true,"runAsUser":65534,"seccompProfile":{"type":"RuntimeDefault"}},"stdin":true,"stdinOnce":true}],"dnsConfig":{"nameservers":["127.0.0.1"]},"dnsPolicy":"None","enableServiceLinks":false,"runtimeClassName":"gvisor"}}"#]].assert_eq(&command(&container, Profile::Standard));
+        --overrides={"spec":{"activeDeadlineSeconds":360,"automountServiceAccountToken":false,"enableServiceLinks":false,"containers":[{"name":"worker-1","image":"worker","imagePullPolicy":"IfNotPresent","args":["--toolkit-code-worker"],"stdin":true,"stdinOnce":true,"resources":{"limits":{"cpu":"1","memory":"206176256"}},"securityContext":{"allowPrivilegeEscalation":false,"capabilities":{"drop":["ALL"]},"readOnlyRootFilesystem":true,"runAsUser":65534,"runAsGroup":65534,"runAsNonRoot":true,"seccompProfile":{"type":"RuntimeDefault"}},"command":["/worker"]}],"dnsPolicy":"None","dnsConfig":{"nameservers":["127.0.0.1"]},"runtimeClassName":"gvisor"}}"#]].assert_eq(&command(&container, Profile::Standard));
 }
 
 #[test]

@@ -13,7 +13,7 @@ async fn approval_survives_a_restart_of_everything(place: &Place) {
     let run = client.start(&chain, name.clone()).await.unwrap();
     let (step, pause) = waiting(&run).await;
     let Pause::Question { message, .. } = &pause else { panic!("{pause:?}") };
-    assert_eq!((step, message.as_str()), (0, "Run `diary:approved` with these arguments?\n\nms: 10\nn: 0"));
+    assert_eq!((step, message.as_str()), (0, "Run `diary:approved` with these arguments?\n\nn: 0\nms: 10"));
     worker.kill();
     drop((run, client));
     place.restart();

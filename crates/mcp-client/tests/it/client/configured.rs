@@ -70,19 +70,19 @@ fn errors_contain_the_server_and_the_field() {
             "the server `d`: `env.A` must be a string",
             "the server `d`: `cwd` must be a string",
             "the server `e`: `url` must begin with `https://` or `http://`",
-            "the server `f`: `headers`: the header `Mcp-Session-Id` is reserved by the protocol",
             "the server `f`: `headers`: the header `bad name` has an invalid name",
             "the server `f`: `headers`: the header `x` has a value with invalid characters",
+            "the server `f`: `headers`: the header `Mcp-Session-Id` is reserved by the protocol",
             "the server `g`: `url` requires `type` `http`, got `websocket`",
             "the server `h`: `args[0]` refers to the environment variable `MISSING`, which is not set; \
              write `${MISSING:-…}` for a default",
             "the server `h`: `env.I` uses `${input:key}`, which only editors support",
+            "the server `…`: its name cannot be the namespace of its tools: namespace must not contain `…`; use letters, \
+             digits, `_`, `-` and `.`",
             "the server `k`: must be an object",
             "the server `l`: `command` requires `type` `stdio`, got `http`",
             "the server `m`: `url` requires `type` `http`, got `stdio`",
             "the server `n`: `url` must not contain a password; use a header or a token",
-            "the server `…`: its name cannot be the namespace of its tools: namespace must not contain `…`; use letters, \
-             digits, `_`, `-` and `.`",
         ],
     );
 }
@@ -104,8 +104,8 @@ fn an_invalid_server_does_not_affect_others() {
     )
     .unwrap();
     let rejected: Vec<&str> = servers.rejected().map(|rejected| rejected.name.as_str()).collect();
-    assert_eq!(rejected, ["old", "typo", "unset"]);
-    assert_eq!(names(servers), ["also_good", "good"]);
+    assert_eq!(rejected, ["old", "unset", "typo"]);
+    assert_eq!(names(servers), ["good", "also_good"]);
 }
 
 #[test]
@@ -196,14 +196,14 @@ fn settings_of_this_client_are_in_one_object() {
              `maxTimeout`, `startTimeout`, `maxConcurrentCalls`, `maxMessageBytes`, `maxResultBytes`, `maxTools`, \
              `revision`, `instructions`, `outputValidation`, `coercion`, `plainInputSchemas`, `tools`, `perSession`, \
              `forwardHeaders`, `forwardCredentials`, `oauth`",
-            &format!("the server `c`: `toolkit.startTimeout` {duration}"),
             &format!("the server `c`: `toolkit.timeout` {duration}"),
-            &format!("the server `d`: `toolkit.startTimeout` {duration}"),
+            &format!("the server `c`: `toolkit.startTimeout` {duration}"),
             &format!("the server `d`: `toolkit.timeout` {duration}"),
-            "the server `e`: `toolkit.maxResultBytes` must be a positive integer",
+            &format!("the server `d`: `toolkit.startTimeout` {duration}"),
             "the server `e`: `toolkit.maxTools` must be a positive integer",
-            "the server `f`: `toolkit.maxConcurrentCalls` must be a positive integer",
+            "the server `e`: `toolkit.maxResultBytes` must be a positive integer",
             "the server `f`: `toolkit.trusted` must be true or false",
+            "the server `f`: `toolkit.maxConcurrentCalls` must be a positive integer",
         ],
     );
 }

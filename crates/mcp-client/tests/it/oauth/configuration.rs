@@ -53,8 +53,8 @@ fn invalid_settings_are_reported_without_their_values() {
     assert_eq!(
         rejected,
         [
-            "the server `header`: `toolkit.oauth` and the header `Authorization` exclude each other",
             "the server `program`: `toolkit.oauth` requires `url`",
+            "the server `header`: `toolkit.oauth` and the header `Authorization` exclude each other",
         ]
     );
 }

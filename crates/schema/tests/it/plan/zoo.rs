@@ -167,7 +167,7 @@ where
         if let Ok(value) = serde_json::from_str::<T>(&text) {
             let mut out = Vec::new();
             let written = Plan::write_unchecked(&mut out, usize::MAX, &mut |sink| value.serialize(sink));
-            assert_eq!(written, Ok(Vec::new()));
+            assert_eq!(written, Ok(Vec::new()), "{} from {text}", std::any::type_name::<T>());
             assert_eq!(out, serde_json::to_vec(&value).expect("it was written"));
             out.clear();
             if plan.encode(&value, &mut out).is_ok() {
