@@ -165,13 +165,18 @@ where
             assert_eq!(serde_json::from_str::<T>(&text).expect("serde reads it"), value, "{text}");
         }
         if let Ok(value) = serde_json::from_str::<T>(&text) {
+            let by_serde = serde_json::to_string(&value).expect("it was written");
+            // Such a map cannot be told from raw JSON, which is refused; see `raw_json_is_left_to_the_slow_path`.
+            if by_serde.contains("$serde_json::private::RawValue") {
+                continue;
+            }
             let mut out = Vec::new();
             let written = Plan::write_unchecked(&mut out, usize::MAX, &mut |sink| value.serialize(sink));
             assert_eq!(written, Ok(Vec::new()), "{} from {text}", std::any::type_name::<T>());
-            assert_eq!(out, serde_json::to_vec(&value).expect("it was written"));
+            assert_eq!(String::from_utf8_lossy(&out), by_serde);
             out.clear();
             if plan.encode(&value, &mut out).is_ok() {
-                assert_eq!(out, serde_json::to_vec(&value).expect("it was written"));
+                assert_eq!(String::from_utf8_lossy(&out), by_serde);
                 let tree: Value = serde_json::from_slice(&out).expect("what was written is JSON");
                 assert!(validator.is_valid(&tree), "wrote {tree} for {schema}");
             }
