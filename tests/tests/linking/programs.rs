@@ -104,8 +104,8 @@ search: the arguments do not match the schema
 - /language must match `^[a-z]{2}$`, got "english"
 - /limit must be at most 100, got 200
 - /query must have at least 1 character, got ""
-- /sort is not an argument; expected `language`, `limit`, `query`
-for example: {"limit":1,"query":"a"}
+- /sort is not an argument; expected `query`, `limit`, `language`
+for example: {"query":"a","limit":1}
 ["query","limit"]
 0 `read`
 1 `move`
@@ -132,13 +132,13 @@ fn a_server_over_stdio_builds_no_http_search_proxy_sealing_or_jsonschema() {
     {
         assert!(!tree.lines().any(|line| line.starts_with(unused)), "{unused}: {tree}");
     }
-    assert!(n_crates(&tree) <= 68, "{} crates:\n{tree}", n_crates(&tree));
+    assert!(n_crates(&tree) <= 70, "{} crates:\n{tree}", n_crates(&tree));
 }
 
 #[test]
-fn the_program_of_readme_builds_at_most_100_crates() {
+fn the_program_of_readme_builds_at_most_102_crates() {
     let tree = crates_of("readme");
-    assert!((80..=100).contains(&n_crates(&tree)), "{} crates:\n{tree}", n_crates(&tree));
+    assert!((80..=102).contains(&n_crates(&tree)), "{} crates:\n{tree}", n_crates(&tree));
     for unused in ["hyper", "toolkit-search", "toolkit-backends", "jiff", "jsonschema", "flate2"] {
         assert!(!tree.lines().any(|line| line.starts_with(unused)), "{unused}: {tree}");
     }

@@ -58,6 +58,13 @@ impl FromStr for Defect {
 }
 
 /// The error of an unknown code of a [`Defect`].
+///
+/// ```
+/// use toolkit_contract::calls::Defect;
+///
+/// let error = "write".parse::<Defect>().unwrap_err();
+/// assert!(error.to_string().starts_with("unknown defect; the defects are panic, ends, "));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnknownDefectError;
 
