@@ -29,6 +29,8 @@ function compilers(strict) {
     // Strict about all but types that also allow `null`.
     const ajv = new Dialect({ strict, allowUnionTypes: true, logger: false });
     addFormats(ajv);
+    // Gemini's keyword, which JSON Schema does not have.
+    ajv.addKeyword({ keyword: "propertyOrdering", schemaType: "array" });
     // schemars' name for the format of a `chrono::NaiveDateTime`.
     return ajv.addFormat("partial-date-time", true);
   });
