@@ -72,6 +72,8 @@ export function shots(server, locked) {
         await state(page, "13-optional");
         await page.click(".tool-head .more");
         await page.click("button.optional");
+        // Above the end, the bar with the button covers a part of the field below it.
+        await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
         await state(page, "14-opened");
         await page.evaluate(() => (location.hash = ""));
         await page.waitForFunction(() => document.body.dataset.view === "list");
