@@ -41,7 +41,7 @@
 //! | `calls`, `code`, `resources` | `check --calls`; `run` and `serve-sandbox`; `list --resources` and `show URI` |
 //! | `options`, `flags` | options that several commands have; flags for the arguments of a tool |
 //! | `listen`, `durable`, `nats`, `proxied`, `credentials` | what commands connect to, and with which tokens |
-//! | `runtime`, `foreground`, `meter` | the runtime of tools, work that a terminal waits for, and its progress |
+//! | `in_process`, `runtime`, `foreground`, `meter` | requests at the own server, the runtime of tools, work that a terminal waits for, and its progress |
 //! | `formats`, `report`, `style` | what is printed |
 //! | `error` | errors and exit codes |
 //! | `log`, `stderr` | the log of `serve`, and writes to stderr that do not wait for its reader |
@@ -70,6 +70,8 @@ mod flags;
 mod foreground;
 #[cfg(feature = "export")]
 mod formats;
+#[cfg(feature = "mcp")]
+mod in_process;
 #[cfg(feature = "install")]
 mod install;
 mod list;

@@ -1,7 +1,7 @@
 //! `list --resources` and `show URI`: the resources of the server of this program, which its `resources/list` and
 //! `resources/templates/list` contain.
 
-use std::io::{self, Cursor, Write};
+use std::io::Write;
 
 use clap::ArgMatches;
 use serde_json::{Value, json};
@@ -9,6 +9,7 @@ use toolkit::Catalog;
 use toolkit_mcp_server::{ServeError, Server};
 
 use crate::error::{CommandError, Exit};
+use crate::in_process::request;
 use crate::options::program_name;
 use crate::program::Program;
 use crate::runtime;
@@ -102,14 +103,4 @@ fn resources(catalog: Catalog, program: Program) -> Result<Vec<Value>, CommandEr
     // A provider that is still running must not keep the process alive.
     runtime.shutdown_background();
     Ok(all)
-}
-
-/// Makes a request as a client over stdio does, and returns the response.
-pub(crate) async fn request(server: &Server, method: &str, params: &Value) -> io::Result<Value> {
-    let (input, output) = io::pipe()?;
-    let reader = std::thread::spawn(move || io::read_to_string(input));
-    let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
-    server.pipes(Cursor::new(request.to_string()), output).await?;
-    let response = reader.join().map_err(|_| io::Error::other("the reader of the response panicked"))??;
-    Ok(serde_json::from_str(response.trim_end())?)
 }

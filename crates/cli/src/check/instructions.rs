@@ -5,7 +5,7 @@ use toolkit::Dispatcher;
 use toolkit_mcp_server::{Server, ServerBuilder};
 
 use crate::error::Configure;
-use crate::resources::request;
+use crate::in_process::request;
 
 /// Returns the instructions of the server with these tools. A server that cannot be built has none here: `serve` reports why.
 pub(super) async fn of_server(dispatcher: &Dispatcher, configure: Configure<ServerBuilder>) -> Option<String> {
