@@ -24,7 +24,7 @@ use crate::{credentials, runtime};
 /// The interval at which the journal is read.
 const TICK: Duration = Duration::from_millis(20);
 
-/// How much longer than a call may take no call is recorded, until the process counts as blocked.
+/// The time beyond the limit of a call without a recorded call, after which the process counts as blocked.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The default time limit of a call, as in `toolkit_contract::calls`.
@@ -122,7 +122,7 @@ fn start_until_done(matches: &ArgMatches, meter: &Meter) -> Result<CallReport, C
         let logged = fs::read_to_string(log.path()).unwrap_or_default();
         let last = logged.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();
         let Some((tool, arguments)) = call else {
-            // The process could not begin, and says why.
+            // Before its first call: its last line on stderr is the reason.
             let reason = last.strip_prefix("error: ").unwrap_or(last);
             return Err(failed(if reason.is_empty() { how.to_string() } else { reason.to_owned() }));
         };

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-/// Cuts the texts of a written result after `max` characters in all, where a line or a word ends, and tells the model so.
+/// Cuts the texts of a written result after `max` characters in all, where a line or a word ends, with a note for the model.
 ///
 /// The other content and `structuredContent`, which programs read, stay. Returns `None` if the texts are not longer.
 pub(super) fn shorten(result: &[u8], max: usize) -> Option<Vec<u8>> {
