@@ -56,197 +56,80 @@ pub enum Limited {
     Timeout,
 }
 
-const fn limit(
-    limited: Limited,
-    max: usize,
-    effect: &'static str,
-    source: &'static str,
-    date: &'static str,
-) -> HostLimit {
-    HostLimit { limited, max, effect, source, date }
+/// Declares hosts, with a row for each limit: what is limited, the limit, what the host does above it, the source, the date.
+macro_rules! hosts {
+    ($($name:literal $title:literal { $($limited:expr, $max:literal, $effect:literal, $source:literal, $date:literal;)* })*) => {
+        /// All hosts, in the order in which they are documented.
+        static HOSTS: &[&Host] = &[$(&Host {
+            name: $name,
+            title: $title,
+            limits: &[$(HostLimit { limited: $limited, max: $max, effect: $effect, source: $source, date: $date }),*],
+        }),*];
+    };
 }
 
-const LEAVES_OUT: &str = "leaves the tool out";
-const STOPS: &str = "stops waiting";
-
-static CLAUDE_CODE: Host = Host {
-    name: "claude-code",
-    title: "Claude Code",
-    limits: &[
-        limit(
-            Limited::Name("mcp__{server}__{tool}"),
-            128,
-            LEAVES_OUT,
-            "https://github.com/anthropics/claude-code/issues/16425",
-            "2026-10",
-        ),
-        limit(
-            Limited::Description,
-            2_048,
-            "cuts the description",
-            "https://github.com/anthropics/claude-code/issues/87650",
-            "2026-08-18",
-        ),
-        limit(
-            Limited::Instructions,
-            2_048,
-            "cuts them",
-            "https://github.com/anthropics/claude-code/issues/81268",
-            "2026-07-26",
-        ),
-        limit(
-            Limited::Result,
-            50_000,
-            "saves the result to a file",
-            "https://qiita.com/akihidem/items/32e331a9cbe0abf3af11",
-            "2026-10-05",
-        ),
-    ],
-};
-
-static CLAUDE_DESKTOP: Host = Host {
-    name: "claude-desktop",
-    title: "Claude Desktop",
-    limits: &[limit(Limited::Timeout, 60, STOPS, "https://github.com/anthropics/claude-code/issues/22542", "2026-02")],
-};
-
-static CURSOR: Host = Host {
-    name: "cursor",
-    title: "Cursor",
-    limits: &[
-        limit(
-            Limited::Name("{server}{tool}"),
-            59,
-            LEAVES_OUT,
-            "https://github.com/ComposioHQ/composio/issues/2788",
-            "2026-02-27",
-        ),
-        limit(
-            Limited::Tools,
-            80,
-            "leaves some out",
-            "https://github.com/DaxianLee/cocos-mcp-server/issues/11",
-            "2026-02-06",
-        ),
-    ],
-};
-
-static VSCODE: Host = Host {
-    name: "vscode",
-    title: "VS Code",
-    limits: &[
-        limit(
-            Limited::Name("mcp_{server:13}_{tool}"),
-            64,
-            "cuts the name",
-            "https://github.com/microsoft/vscode/issues/243602",
-            "2026-11-29",
-        ),
-        limit(
-            Limited::Tools,
-            128,
-            "rejects the request",
-            "https://github.com/microsoft/vscode/issues/337428",
-            "2026-09",
-        ),
-    ],
-};
-
-static COPILOT_CLI: Host = Host {
-    name: "copilot-cli",
-    title: "Copilot CLI",
-    limits: &[
-        limit(
-            Limited::Name("{server}-{tool}"),
-            64,
-            "sends requests that some models reject",
-            "https://github.com/microsoft/mcp/issues/842",
-            "2025-10-16",
-        ),
-        limit(Limited::Timeout, 60, STOPS, "https://github.com/github/copilot-cli/issues/1535", "2026-02-19"),
-    ],
-};
-
-static CODEX: Host = Host {
-    name: "codex",
-    title: "Codex",
-    limits: &[
-        limit(
-            Limited::Name("mcp__{server}__{tool}"),
-            64,
-            "replaces the end of the name by a hash",
-            "https://github.com/openai/codex/blob/main/codex-rs/core/src/mcp_connection_manager.rs",
-            "2026-11-29",
-        ),
-        limit(Limited::Timeout, 60, STOPS, "https://zuplo.com/learn/mcp/compatibility/clients/codex-cli", "2026-07-31"),
-    ],
-};
-
-static GEMINI_CLI: Host = Host {
-    name: "gemini-cli",
-    title: "Gemini CLI",
-    limits: &[limit(
-        Limited::Name("mcp_{server}_{tool}"),
-        64,
-        "cuts the name",
-        "https://zuplo.com/learn/mcp/compatibility/clients/gemini-cli",
-        "2026-07-31",
-    )],
-};
-
-static WINDSURF: Host = Host {
-    name: "windsurf",
-    title: "Windsurf",
-    limits: &[limit(
-        Limited::Tools,
-        100,
-        "refuses the server",
-        "https://github.com/DaxianLee/cocos-mcp-server/issues/11",
-        "2026-02-06",
-    )],
-};
-
-static ZED: Host = Host {
-    name: "zed",
-    title: "Zed",
-    limits: &[
-        limit(
-            Limited::Name("{tool}"),
-            64,
-            "cuts the name",
-            "https://github.com/zed-industries/zed/blob/main/crates/agent/src/thread.rs",
-            "2026-11-29",
-        ),
-        limit(Limited::Timeout, 60, STOPS, "https://github.com/zed-industries/zed/pull/45378", "2025-12-19"),
-    ],
-};
-
-static CHATGPT: Host = Host {
-    name: "chatgpt",
-    title: "ChatGPT",
-    limits: &[limit(
-        Limited::Tools,
-        128,
-        "leaves some out",
-        "https://docs.cinatra.ai/mcp/clients/chatgpt-connectors/",
-        "2026-11-29",
-    )],
-};
+hosts! {
+    "claude-code" "Claude Code" {
+        Limited::Name("mcp__{server}__{tool}"), 128, "leaves the tool out",
+            "https://github.com/anthropics/claude-code/issues/16425", "2026-10";
+        Limited::Description, 2_048, "cuts the description",
+            "https://github.com/anthropics/claude-code/issues/87650", "2026-08-18";
+        Limited::Instructions, 2_048, "cuts them",
+            "https://github.com/anthropics/claude-code/issues/81268", "2026-07-26";
+        Limited::Result, 50_000, "saves the result to a file",
+            "https://qiita.com/akihidem/items/32e331a9cbe0abf3af11", "2026-10-05";
+    }
+    "claude-desktop" "Claude Desktop" {
+        Limited::Timeout, 60, "stops waiting",
+            "https://github.com/anthropics/claude-code/issues/22542", "2026-11-29";
+    }
+    "cursor" "Cursor" {
+        Limited::Name("{server}{tool}"), 59, "leaves the tool out",
+            "https://github.com/ComposioHQ/composio/issues/2788", "2026-02-27";
+        Limited::Tools, 80, "leaves some out",
+            "https://github.com/DaxianLee/cocos-mcp-server/issues/11", "2026-02-06";
+    }
+    "vscode" "VS Code" {
+        Limited::Name("mcp_{server:13}_{tool}"), 64, "cuts the name",
+            "https://github.com/microsoft/vscode/issues/243602", "2026-11-29";
+        Limited::Tools, 128, "rejects the request",
+            "https://github.com/microsoft/vscode/issues/337428", "2026-09";
+    }
+    "copilot-cli" "Copilot CLI" {
+        Limited::Name("{server}-{tool}"), 64, "sends requests that some models reject",
+            "https://github.com/microsoft/mcp/issues/842", "2025-10-16";
+        Limited::Timeout, 60, "stops waiting",
+            "https://github.com/github/copilot-cli/issues/1535", "2026-02-19";
+    }
+    "codex" "Codex" {
+        Limited::Name("mcp__{server}__{tool}"), 64, "replaces the end of the name by a hash",
+            "https://github.com/openai/codex/blob/main/codex-rs/core/src/mcp_connection_manager.rs", "2026-11-29";
+        Limited::Timeout, 60, "stops waiting",
+            "https://zuplo.com/learn/mcp/compatibility/clients/codex-cli", "2026-07-31";
+    }
+    "gemini-cli" "Gemini CLI" {
+        Limited::Name("mcp_{server}_{tool}"), 64, "cuts the name",
+            "https://zuplo.com/learn/mcp/compatibility/clients/gemini-cli", "2026-07-31";
+    }
+    "windsurf" "Windsurf" {
+        Limited::Tools, 100, "refuses the server",
+            "https://github.com/DaxianLee/cocos-mcp-server/issues/11", "2026-02-06";
+    }
+    "zed" "Zed" {
+        Limited::Name("{tool}"), 64, "cuts the name",
+            "https://github.com/zed-industries/zed/blob/main/crates/agent/src/thread.rs", "2026-11-29";
+        Limited::Timeout, 60, "stops waiting",
+            "https://github.com/zed-industries/zed/pull/45378", "2025-12-19";
+    }
+    "chatgpt" "ChatGPT" {
+        Limited::Tools, 128, "leaves some out",
+            "https://docs.cinatra.ai/mcp/clients/chatgpt-connectors/", "2026-11-29";
+    }
+}
 
 impl Host {
     /// All hosts whose limits are known.
-    pub const ALL: &[&'static Self] = &[
-        &CLAUDE_CODE,
-        &CLAUDE_DESKTOP,
-        &CURSOR,
-        &VSCODE,
-        &COPILOT_CLI,
-        &CODEX,
-        &GEMINI_CLI,
-        &WINDSURF,
-        &ZED,
-        &CHATGPT,
-    ];
+    pub const ALL: &[&'static Self] = HOSTS;
 
     /// Returns the host of a name for options.
     #[must_use]
