@@ -1,5 +1,5 @@
 //! A client sees through a proxy what the server sent, for random values of the official schema, except for the
-//! differences that `docs/proxy.md` lists.
+//! differences that `docs/proxy-results.md` lists.
 
 use serde_json::{Value, json};
 use test_support::client::{Client, EACH_WAY as EACH_CLIENT};
