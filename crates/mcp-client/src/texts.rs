@@ -10,10 +10,10 @@ use super::failure::ServerError;
 
 /// The length in characters to which a server's error message is truncated.
 const MAX_MESSAGE_CHARS: usize = 2_000;
-/// The maximum length in bytes of the data of a server's error that is shown beside its message.
+/// The length in bytes to which the data of a server's error are truncated.
 const MAX_DATA_BYTES: usize = 1_000;
 
-/// Returns the text of a JSON-RPC error: its message, and its data if they are short. Invisible characters are escaped.
+/// Returns the text of a JSON-RPC error: its message, and the beginning of its data. Invisible characters are escaped.
 pub(super) fn text_of(error: &ServerError) -> String {
     let message = shortened(error.message.trim());
     let data = match &error.data {
@@ -21,7 +21,11 @@ pub(super) fn text_of(error: &ServerError) -> String {
         Some(data) if !data.is_null() => data.to_string(),
         _ => String::new(),
     };
-    let is_shown = !data.is_empty() && data.len() <= MAX_DATA_BYTES && !message.contains(&data);
+    let data = match data.floor_char_boundary(MAX_DATA_BYTES) {
+        end if end < data.len() => format!("{}…", &data[..end]),
+        _ => data,
+    };
+    let is_shown = !data.is_empty() && !message.contains(&data);
     let text = match (message.is_empty(), is_shown) {
         (true, true) => data,
         (false, true) => format!("{message} ({data})"),

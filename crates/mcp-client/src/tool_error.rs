@@ -128,7 +128,17 @@ impl Remote {
         let how = escaped(&shortened(&self.without_query(failure.to_string())));
         let error = |kind| ToolError::new(kind, format!("{self} {how}"));
         match failure.status.as_u16() {
-            401 | 403 => self.unauthorized().caused_by(how),
+            401 => self.unauthorized().caused_by(how),
+            // The text tells what is missing, which the model cannot see otherwise.
+            403 => {
+                match failure.text.as_deref().map(|text| escaped(&shortened(&self.without_query(text.to_owned())))) {
+                    Some(text) => {
+                        ToolError::new(ErrorKind::Unauthorized, format!("{self} refused the request: {text}"))
+                    }
+                    None => self.unauthorized(),
+                }
+                .caused_by(how)
+            }
             202 | 204 => self.lost(loss, "accepted the request and did not respond"),
             // The server has not started to work on the request.
             408 | 425 | 429 | 503 => error(ErrorKind::Unavailable).retryable(failure.retry_after),

@@ -4,7 +4,7 @@ use super::{MAX_DATA_BYTES, MAX_MESSAGE_CHARS, followed, shortened, text_of};
 use crate::failure::ServerError;
 
 #[test]
-fn the_text_of_an_error_has_its_message_and_short_data() {
+fn the_text_of_an_error_has_its_message_and_the_beginning_of_its_data() {
     let long = "d".repeat(MAX_DATA_BYTES);
     let longer = format!("{long}d");
     for (message, data, expected) in [
@@ -15,8 +15,8 @@ fn the_text_of_an_error_has_its_message_and_short_data() {
         ("", json!("until noon"), "until noon"),
         ("", Value::Null, ""),
         ("busy", json!(long), &format!("busy ({long})")),
-        ("busy", json!(longer), "busy"),
-        ("", json!(longer), ""),
+        ("busy", json!(longer), &format!("busy ({long}…)")),
+        ("", json!(longer), &format!("{long}…")),
     ] {
         let data = Some(data).filter(|data| !data.is_null());
         let error = ServerError { code: 1, message: message.to_owned(), data };

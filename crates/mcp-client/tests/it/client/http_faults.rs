@@ -65,6 +65,19 @@ async fn rejected_credentials_are_an_error() {
 }
 
 #[tokio::test]
+async fn the_reason_of_a_refusal_is_in_the_error() {
+    let text = "the token has no access to the repository";
+    for (kind, body) in [
+        ("text/plain", text.to_owned()),
+        ("application/json", format!(r#"{{"jsonrpc":"2.0","id":null,"error":{{"code":-32001,"message":"{text}"}}}}"#)),
+    ] {
+        let head = format!("HTTP/1.1 403 Forbidden\r\ncontent-type: {kind}\r\ncontent-length: {}", body.len());
+        let error = refusal(&format!("{head}\r\nconnection: close\r\n\r\n{body}")).await;
+        check(&error, ErrorKind::Unauthorized, &format!("the MCP server `remote` refused the request: {text}"));
+    }
+}
+
+#[tokio::test]
 async fn an_overloaded_server_has_retry_after() {
     let busy = "HTTP/1.1 503 Busy\r\nretry-after: 17\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
     let error = refusal(busy).await;

@@ -52,8 +52,14 @@ fn table() -> Vec<(String, ErrorKind, String)> {
         shown(r#"{"code":-32603,"message":"","data":"row 7"}"#, "row 7"),
         shown(r#"{"code":-32603,"data":["row",7]}"#, r#"["row",7]"#),
         shown(r#"{"code":-32603,"message":"failed","data":null}"#, "failed"),
-        shown(&format!(r#"{{"code":-32603,"message":"failed","data":"{long}"}}"#), "failed"),
-        shown(&format!(r#"{{"code":-32603,"message":"failed","data":["{long}"]}}"#), "failed"),
+        shown(
+            &format!(r#"{{"code":-32603,"message":"failed","data":"{long}"}}"#),
+            &format!("failed ({}…)", &long[..1_000]),
+        ),
+        shown(
+            &format!(r#"{{"code":-32603,"message":"failed","data":["{long}"]}}"#),
+            &format!("failed ([\"{}…)", &long[..998]),
+        ),
         shown(&format!(r#"{{"code":-32603,"message":"{long}"}}"#), &format!("{}…", &long[..2_000])),
         shown("{\"code\":-32603,\"message\":\"a\\u001b[2J\u{200b}b\\ud800\"}", "a\\u{1b}[2J\\u{200b}b\u{fffd}"),
         shown(r#"{"code":-32603,"message":{"text":"odd"}}"#, r#"{"text":"odd"}"#),
