@@ -53,19 +53,26 @@ pub(crate) fn run(
     configure: Configure<DispatcherBuilder>,
     program: &str,
 ) -> Result<Exit, CommandError> {
+    let linked = linked()?;
+    let moved;
+    let matches = match connection_first(&linked, matches) {
+        Some(words) => {
+            moved = command().try_get_matches_from(words)?;
+            &moved
+        }
+        None => matches,
+    };
     let runtime = runtime::create()?;
     let mut servers = None;
     let (catalog, routes) = match nats::collect(matches, &runtime)? {
         Some((catalog, routes)) => (catalog, Some(routes)),
         None if matches.contains_id("proxy") => {
-            let proxied = runtime.block_on(proxied::with_servers(linked()?, matches, [].iter(), program))?;
-            for problem in &proxied.problems {
-                writeln!(anstream::stderr(), "{} {}", style::WARNING, printable(problem))?;
-            }
+            let proxied = runtime.block_on(proxied::with_servers(linked, matches, [].iter(), program))?;
+            proxied.warn();
             servers = Some(proxied.servers);
             (proxied.catalog, Some(proxied.routes))
         }
-        None => (linked()?, None),
+        None => (linked, None),
     };
     let (name, tool_matches) = matches.subcommand().expect("clap rejects `call` without a tool");
     let tool = catalog.resolve(name).map_err(|error| CommandError::unresolved(&catalog, name, error))?;
@@ -139,6 +146,33 @@ pub(crate) fn run(
         write(&result)?;
     }
     Ok(Exit::Success)
+}
+
+/// Returns the words of the command line with the options of a connection, such as `--proxy FILE`, before the id of the tool, if
+/// they stand after the id of a tool of another server.
+fn connection_first(own: &Catalog, matches: &ArgMatches) -> Option<Vec<OsString>> {
+    let (name, _) = matches.subcommand()?;
+    // The flags of an own tool may have the same names.
+    if ["proxy", "nats"].iter().any(|option| matches.contains_id(option)) || own.resolve(name).is_ok() {
+        return None;
+    }
+    let connections = [proxied::options("").to_vec(), nats::options("")].concat();
+    let mut words = std::env::args_os().skip(2);
+    let (mut first, mut rest) = (vec![OsString::from("call")], Vec::new());
+    while let Some(word) = words.next() {
+        let text = word.to_string_lossy();
+        let (long, value) = text.split_once('=').map_or((&*text, None), |(long, value)| (long, Some(value)));
+        let option = connections.iter().find(|option| option.get_long() == long.strip_prefix("--"));
+        match option.map(|option| option.get_action().takes_values() && value.is_none()) {
+            Some(is_followed) => {
+                first.push(word);
+                first.extend(words.by_ref().take(usize::from(is_followed)));
+            }
+            None => rest.push(word),
+        }
+    }
+    let is_moved = first.len() > 1;
+    is_moved.then(|| [first, rest].concat())
 }
 
 fn note_deprecation(tool: &Tool, name: &str) {

@@ -17,6 +17,7 @@ use crate::formats::{self, FormatOptions, export_as};
 #[cfg(feature = "otc")]
 use crate::formats::{otc_naming, toolkit_option};
 use crate::options::{json_switch, naming, naming_option, program_name, switch};
+use crate::proxied;
 use crate::style::{self, BOLD, DIM, NOTE, padded, printable, width};
 
 /// Returns the values of `--format`: those of `export` whose texts a model reads, and the tools that a server lists in place
@@ -130,6 +131,7 @@ pub(crate) fn command() -> Command {
         naming_option(),
         json_switch("Print the costs as JSON"),
     ])
+    .args(proxied::options("Also count the tools of the MCP servers in FILE, which has the format of `serve --proxy`"))
 }
 
 pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, CommandError> {

@@ -16,11 +16,14 @@ use crate::formats::{self, FormatOptions, export_as};
 #[cfg(feature = "otc")]
 use crate::formats::{otc_naming, report_left_out, toolkit_option};
 use crate::options::{naming, naming_option, program_name, switch};
+use crate::proxied;
 use crate::report::counted;
 use crate::style::{self, printable};
 
 pub(crate) fn command() -> Command {
-    let export = Command::new("export").about("Write the tools in the format of another system");
+    let export = Command::new("export").about("Write the tools in the format of another system").args(
+        proxied::options("Also write the tools of the MCP servers in FILE, which has the format of `serve --proxy`"),
+    );
     #[cfg(feature = "otc")]
     let export = export.arg(toolkit_option());
     export.args([

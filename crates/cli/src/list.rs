@@ -11,7 +11,7 @@ use toolkit::{Catalog, Tool};
 use crate::error::{CommandError, Exit};
 use crate::options::{json_switch, switch, unless};
 use crate::style::{self, BOLD, DIM, HIGHLIGHT, cut, one_line, padded, width};
-use crate::{nats, report};
+use crate::{nats, proxied, report};
 
 pub(crate) fn command() -> Command {
     Command::new("list")
@@ -33,12 +33,16 @@ pub(crate) fn command() -> Command {
                 cfg!(feature = "mcp"),
                 "mcp",
                 switch("resources")
-                    .conflicts_with_all(["namespace", "tag", "all-versions", "prompts", "nats"])
+                    .conflicts_with_all(["namespace", "tag", "all-versions", "prompts", "nats", "proxy"])
                     .help("List the resources of the server instead of the tools, with their MIME types"),
             ),
             json_switch("Print a JSON array of tools without their schemas"),
         ])
         .args(nats::options("List the tools of the workers at this NATS server, such as nats://localhost"))
+        .args(
+            proxied::options("Also list the tools of the MCP servers in FILE, which has the format of `serve --proxy`")
+                .map(|option| option.conflicts_with("nats")),
+        )
 }
 
 pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, CommandError> {

@@ -1,4 +1,7 @@
-//! `call --proxy` and `check --proxy`: the tools of the servers in a configuration file, beside those of the program.
+//! `--proxy` of commands such as `list`, `call` and `check`: the tools of the servers in a configuration file, beside those of
+//! the program.
+
+use std::io::Write;
 
 use clap::{Arg, ArgMatches};
 use toolkit::Catalog;
@@ -6,6 +9,8 @@ use toolkit::backend::Routes;
 
 use crate::error::CommandError;
 use crate::options::{duration, unless};
+use crate::runtime;
+use crate::style::{self, printable};
 
 pub(crate) fn options(help: &'static str) -> [Arg; 2] {
     [
@@ -21,6 +26,19 @@ pub(crate) fn options(help: &'static str) -> [Arg; 2] {
     .map(|option| unless(cfg!(feature = "proxy"), "proxy", option))
 }
 
+/// Returns the tools of the program and of the servers of `--proxy`, only to describe them.
+///
+/// # Errors
+///
+/// Returns the errors of [`with_servers`].
+pub(crate) fn catalog(own: Catalog, matches: &ArgMatches, program: &str) -> Result<Catalog, CommandError> {
+    let runtime = runtime::create()?;
+    let proxied = runtime.block_on(with_servers(own, matches, [].iter(), program))?;
+    proxied.warn();
+    runtime.block_on(proxied.servers.stop());
+    Ok(proxied.catalog)
+}
+
 /// The tools of the program and of the servers.
 pub(crate) struct Proxied {
     pub(crate) catalog: Catalog,
@@ -28,6 +46,15 @@ pub(crate) struct Proxied {
     /// The servers and tools that cannot be used, with the reasons.
     pub(crate) problems: Vec<String>,
     pub(crate) servers: Servers,
+}
+
+impl Proxied {
+    /// Prints what cannot be used.
+    pub(crate) fn warn(&self) {
+        for problem in &self.problems {
+            let _ = writeln!(anstream::stderr(), "{} {}", style::WARNING, printable(problem));
+        }
+    }
 }
 
 /// The running servers.

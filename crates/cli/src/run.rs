@@ -24,7 +24,7 @@ use crate::search;
 #[cfg(any(feature = "durable", feature = "mcp", feature = "nats", feature = "otc"))]
 use crate::serve;
 use crate::stderr::{self, FlushOnDrop};
-use crate::{call, check, completions, diff, list, nats, show};
+use crate::{call, check, completions, diff, list, nats, proxied, show};
 #[cfg(feature = "export")]
 use crate::{cost, export};
 #[cfg(feature = "proxy")]
@@ -160,9 +160,15 @@ fn run(words: &[OsString], mut program: Program) -> Result<Exit, CommandError> {
         "list" | "search" | "show" => nats::catalog(matches)?,
         _ => None,
     };
-    let catalog = || match workers {
-        Some(workers) => Ok(workers),
-        None => configure(Catalog::linked()?).map_err(CommandError::Setup),
+    let is_proxied = matches!(name, "cost" | "export" | "list" | "search" | "show") && matches.contains_id("proxy");
+    let of_program = program.name.clone();
+    let catalog = || {
+        let own = || configure(Catalog::linked()?).map_err(CommandError::Setup);
+        match workers {
+            Some(workers) => Ok(workers),
+            None if is_proxied => proxied::catalog(own()?, matches, &of_program),
+            None => own(),
+        }
     };
     match name {
         #[cfg(feature = "mcp")]
@@ -172,6 +178,10 @@ fn run(words: &[OsString], mut program: Program) -> Result<Exit, CommandError> {
         "search" => search::run(&catalog()?, matches),
         #[cfg(feature = "mcp")]
         "show" if matches.get_one::<String>("id").is_some_and(|id| resources::is_uri(id)) => {
+            if is_proxied {
+                let message = "--proxy shows tools and prompts; `URI` of a resource is one of this program";
+                return Err(CommandError::usage(message));
+            }
             resources::show(catalog()?, matches, program)
         }
         "show" => show::run(&catalog()?, matches),

@@ -9,9 +9,9 @@ use toolkit::{Catalog, Tool};
 use toolkit_search::{Hit, Index, Query, Snapshot};
 
 use crate::error::{CommandError, Exit};
-use crate::nats;
 use crate::options::{json_switch, switch, unless};
 use crate::style::{self, HIGHLIGHT, cut, one_line, printable, width};
+use crate::{nats, proxied};
 
 pub(crate) fn command() -> Command {
     Command::new("search")
@@ -41,6 +41,10 @@ pub(crate) fn command() -> Command {
         ])
         .arg(model())
         .args(nats::options("Search the tools of the workers at this NATS server, such as nats://localhost"))
+        .args(
+            proxied::options("Also search the tools of the MCP servers in FILE, which has the format of `serve --proxy`")
+                .map(|option| option.conflicts_with("nats")),
+        )
 }
 
 fn model() -> Arg {

@@ -12,7 +12,7 @@ use crate::error::{CommandError, Exit};
 use crate::flags::{default, limits};
 use crate::options::{json_switch, program_name};
 use crate::style::{self, BOLD, DIM, HIGHLIGHT, PLAIN, padded, printable, width, wrapped};
-use crate::{nats, report};
+use crate::{nats, proxied, report};
 
 /// The width of the output if stdout is not a terminal.
 const DEFAULT_COLUMNS: usize = 100;
@@ -22,6 +22,10 @@ pub(crate) fn command() -> Command {
         .about("Show the description, arguments and result of a tool, a prompt or a resource")
         .args([tool_id(), json_switch("Print the tool as JSON, with its schemas")])
         .args(nats::options("Show a tool of the workers at this NATS server, such as nats://localhost"))
+        .args(
+            proxied::options("Show a tool of the MCP servers in FILE, which has the format of `serve --proxy`")
+                .map(|option| option.conflicts_with("nats")),
+        )
 }
 
 fn tool_id() -> Arg {

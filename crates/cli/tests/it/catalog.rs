@@ -226,7 +226,7 @@ fn a_command_that_check_prints_makes_the_call() {
 }
 
 #[test]
-fn check_calls_the_tools_of_other_servers() {
+fn commands_list_export_call_and_check_the_tools_of_other_servers() {
     let folder = std::env::temp_dir().join(format!("toolkit-check-proxy-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let path = |name: &str| folder.join(name).display().to_string();
@@ -256,6 +256,21 @@ fn check_calls_the_tools_of_other_servers() {
     assert!(!ran.err.contains("peer:echo was not tested"), "{ran:?}");
     let ran = tools(&["call", "--proxy", &path("servers.json"), "peer:echo", "--text", "a"]).exits(0);
     assert_eq!(ran.says("warning: gone: ").json()["arguments"], json!({ "text": "a" }));
+    let servers = path("servers.json");
+    let ran = tools(&["call", "peer:echo", "--text", "a", "--proxy", &servers]).exits(0);
+    assert_eq!(ran.json()["arguments"], json!({ "text": "a" }));
+    let ran = tools(&["list", "--namespace", "peer", "--proxy", &servers]).exits(0).says("warning: gone: ");
+    assert_eq!(ran.out.lines().filter(|line| line.starts_with("peer:")).count(), 3, "{ran:?}");
+    let shown = tools(&["show", "peer:echo", "--json", "--proxy", &servers]).exits(0).json();
+    assert_eq!(shown["description"], "Does something.");
+    tools(&["show", "file:///a", "--proxy", &servers]).exits(2).says("is one of this program");
+    let found = tools(&["search", "echo", "--proxy", &servers]).exits(0);
+    assert!(found.out.starts_with("peer:echo"), "{found:?}");
+    let exported = tools(&["export", "--proxy", &servers]).exits(0).json();
+    let names = exported["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap());
+    assert_eq!(names.filter(|name| name.starts_with("peer_")).count(), 3, "{exported}");
+    let cost = tools(&["cost", "--format", "mcp", "--top", "100", "--json", "--proxy", &servers]).exits(0).json();
+    assert!(cost["tools"].as_array().unwrap().iter().any(|tool| tool["id"] == "peer:echo"), "{cost}");
     tools(&[&check[..], &["--trust", "pear"]].concat()).exits(1).says("--trust: unknown server `pear`");
     tools(&["check", "--proxy", &path("absent")]).exits(1).says(&path("absent"));
     let report = tools(&[&check[..], &["--json"]].concat()).exits(1).json();
