@@ -117,6 +117,12 @@ pub trait Backend: Send + Sync + 'static {
         self.kind() == BackendKind::Local
     }
 
+    /// Returns true if a proxy lists the tools with the name of the backend before theirs, such as `files_read`. Returns true by
+    /// default. An implementation must return a setting of its host.
+    fn has_prefix(&self) -> bool {
+        true
+    }
+
     /// Returns the changes that may be made to the arguments of the backend's tools, if they differ from those that the
     /// [dispatcher](crate::Dispatcher::coercion) makes. Returns `None` by default.
     fn coercion(&self) -> Option<Coercion> {

@@ -13,7 +13,7 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-pub use self::records::{Resource, ResourceBody, ResourceContents, ResourceTemplate};
+pub use self::records::{Resource, ResourceBody, ResourceContents, ResourceTemplate, Skill, SkillFile};
 use crate::call::{BoxFuture, Context, ToolError};
 
 /// A provider of resources.
@@ -84,6 +84,32 @@ pub trait Resources: Send + Sync + 'static {
         context: &'a Context,
     ) -> BoxFuture<'a, Result<Option<Vec<ResourceContents>>, ToolError>>;
 
+    /// Returns true if the provider has [skills](Skill), which a server then declares. Returns false by default.
+    fn has_skills(&self) -> bool {
+        false
+    }
+
+    /// Returns the skills that clients can browse. Their files are read like other resources. Returns an empty list by
+    /// default.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the list cannot be obtained.
+    fn skills<'a>(&'a self, context: &'a Context) -> BoxFuture<'a, Result<Vec<Skill>, ToolError>> {
+        let _ = context;
+        Box::pin(async { Ok(Vec::new()) })
+    }
+
+    /// Returns the skill whose `SKILL.md` has this URI, or `None` if there is none for this caller. The URI is untrusted.
+    /// Looks for it in [`skills`](Resources::skills) by default.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the skill cannot be obtained.
+    fn skill<'a>(&'a self, uri: &'a str, context: &'a Context) -> BoxFuture<'a, Result<Option<Skill>, ToolError>> {
+        Box::pin(async move { Ok(self.skills(context).await?.into_iter().find(|skill| skill.uri == uri)) })
+    }
+
     /// Starts to report the changes of a resource, for a client that subscribes to it and can read it. The client has a
     /// subscription until the watch is dropped. Clients of different callers may watch the same resource.
     ///
@@ -120,6 +146,18 @@ impl<R: Resources + ?Sized> Resources for std::sync::Arc<R> {
         context: &'a Context,
     ) -> BoxFuture<'a, Result<Option<Vec<ResourceContents>>, ToolError>> {
         (**self).read(uri, context)
+    }
+
+    fn has_skills(&self) -> bool {
+        (**self).has_skills()
+    }
+
+    fn skills<'a>(&'a self, context: &'a Context) -> BoxFuture<'a, Result<Vec<Skill>, ToolError>> {
+        (**self).skills(context)
+    }
+
+    fn skill<'a>(&'a self, uri: &'a str, context: &'a Context) -> BoxFuture<'a, Result<Option<Skill>, ToolError>> {
+        (**self).skill(uri, context)
     }
 
     fn watch<'a>(&'a self, uri: &'a str, context: &'a Context) -> BoxFuture<'a, Result<ResourceWatch, ToolError>> {

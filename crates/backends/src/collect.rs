@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 use toolkit::call::{BoxFuture, Context, Credentials, ErrorKind, ToolError};
 use toolkit::catalog::Catalog;
 use toolkit::prompt::{Completion, CompletionRequest};
-use toolkit::resource::{Resource, ResourceChanges, ResourceContents, ResourceTemplate, ResourceWatch, Resources};
+use toolkit::resource::{
+    Resource, ResourceChanges, ResourceContents, ResourceTemplate, ResourceWatch, Resources, Skill,
+};
 
 use crate::ask::{changed, first_of, join_all, within};
 use crate::merge::{Collected, Listed};
@@ -198,6 +200,28 @@ impl Resources for BackendResources {
         Box::pin(async move {
             match self.get() {
                 Some((resources, _held)) => resources.read(uri, &without_credentials(context)).await,
+                None => Ok(None),
+            }
+        })
+    }
+
+    fn has_skills(&self) -> bool {
+        self.get().is_some_and(|(resources, _held)| resources.has_skills())
+    }
+
+    fn skills<'a>(&'a self, context: &'a Context) -> BoxFuture<'a, Result<Vec<Skill>, ToolError>> {
+        Box::pin(async {
+            match self.get() {
+                Some((resources, _held)) => resources.skills(&without_credentials(context)).await,
+                None => Ok(Vec::new()),
+            }
+        })
+    }
+
+    fn skill<'a>(&'a self, uri: &'a str, context: &'a Context) -> BoxFuture<'a, Result<Option<Skill>, ToolError>> {
+        Box::pin(async move {
+            match self.get() {
+                Some((resources, _held)) => resources.skill(uri, &without_credentials(context)).await,
                 None => Ok(None),
             }
         })

@@ -298,6 +298,14 @@ impl Backends {
         self.read().iter().map(|backend| backend.name().to_owned()).collect()
     }
 
+    /// Returns the names of the backends whose tools are listed without the name of the backend; see [`Backend::has_prefix`].
+    #[must_use]
+    pub fn names_without_prefix(&self) -> Vec<String> {
+        let registered = self.read();
+        let without = registered.iter().filter(|backend| !backend.backend().has_prefix());
+        without.map(|backend| backend.name().to_owned()).collect()
+    }
+
     /// Ends what the backends hold for a session of a client; see [`Backend::end_session`].
     pub fn end_session(&self, session: &str) {
         self.read().iter().for_each(|backend| backend.backend().end_session(session));

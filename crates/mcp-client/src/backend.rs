@@ -8,7 +8,9 @@ use tokio::sync::Semaphore;
 use toolkit::backend::{Backend, BackendCall, BackendResponse, BackendStatus, OfferedTools};
 use toolkit::dispatch::BoxFuture;
 use toolkit::prompt::{Completion, CompletionRequest};
-use toolkit::resource::{Resource, ResourceChanges, ResourceContents, ResourceTemplate, ResourceWatch, Resources};
+use toolkit::resource::{
+    Resource, ResourceChanges, ResourceContents, ResourceTemplate, ResourceWatch, Resources, Skill,
+};
 use toolkit::tool::BackendKind;
 use toolkit::{Coercion, Context, ToolError};
 
@@ -17,7 +19,7 @@ use super::link::{Link, Sessions};
 use super::process::Program;
 use super::remote::{Choices, Limits, Remote, RemoteTarget};
 use super::tool_rules::ToolRules;
-use super::{call, list, prompts, resources};
+use super::{call, list, prompts, resources, skills};
 
 /// An MCP server as a [`Backend`].
 ///
@@ -165,6 +167,13 @@ impl McpBackend {
         self.with_choices(|choices| choices.passes_instructions = pass)
     }
 
+    /// Sets whether a proxy lists the tools with the name of the server before theirs, such as `files_read`. Without it, tools
+    /// of the same name on other servers, and those of this one, get a suffix. Default: true.
+    #[must_use]
+    pub fn prefix(self, is_on: bool) -> Self {
+        self.with_choices(|choices| choices.has_prefix = is_on)
+    }
+
     /// Sets whether the root of each input schema becomes a plain object with properties, without `oneOf`, `anyOf`,
     /// `allOf` and the like, as in the [list](toolkit::mcp::list_tools) of this program's tools. Default: false.
     ///
@@ -248,6 +257,10 @@ impl Backend for McpBackend {
         self.is_trusted
     }
 
+    fn has_prefix(&self) -> bool {
+        self.link.remote().choices.has_prefix
+    }
+
     fn coercion(&self) -> Option<Coercion> {
         self.link.remote().choices.coercion
     }
@@ -329,6 +342,19 @@ impl Resources for McpBackend {
         context: &'a Context,
     ) -> BoxFuture<'a, Result<Option<Vec<ResourceContents>>, ToolError>> {
         Box::pin(async move { resources::read(&*Sessions::link_for(&self.link, context)?, uri, context).await })
+    }
+
+    /// Returns true, since the server need not be connected yet.
+    fn has_skills(&self) -> bool {
+        true
+    }
+
+    fn skills<'a>(&'a self, _: &'a Context) -> BoxFuture<'a, Result<Vec<Skill>, ToolError>> {
+        Box::pin(skills::list(&self.link))
+    }
+
+    fn skill<'a>(&'a self, uri: &'a str, context: &'a Context) -> BoxFuture<'a, Result<Option<Skill>, ToolError>> {
+        Box::pin(async move { skills::get(&*Sessions::link_for(&self.link, context)?, uri, context).await })
     }
 
     /// Subscribes at the server, once for all watches of the resource and on each new connection. At most 1,000 resources

@@ -13,13 +13,13 @@ use tokio::time::Instant;
 use toolkit::call::{ErrorKind, LogLevel, TraceContext};
 use toolkit::schema::excerpt::escaped;
 use toolkit::{Context, ToolError};
-use toolkit_mcp::{CLIENT_CAPABILITIES, LOG_LEVEL};
+use toolkit_mcp::{CLIENT_CAPABILITIES, LOG_LEVEL, UI_EXTENSION};
 use toolkit_schema::repair::repaired;
 
 use super::endpoint::Forwarded;
 use super::questions;
 use super::remote::{Remote, RemoteTarget};
-use super::server_info::TASKS_EXTENSION;
+use super::server_info::{TASKS_EXTENSION, ui};
 
 /// The parts of a caller that a request passes on.
 #[derive(Clone, Default)]
@@ -42,7 +42,7 @@ impl FromCaller {
         if is_legacy {
             return Ok(from);
         }
-        let mut capabilities = json!({ "extensions": { TASKS_EXTENSION: {} } });
+        let mut capabilities = json!({ "extensions": { TASKS_EXTENSION: {}, UI_EXTENSION: ui() } });
         // The client of this call may be unable to ask its user.
         if let Some(modes) = questions::modes(context).filter(|_| remote.may_ask) {
             capabilities["elicitation"] = modes;

@@ -46,7 +46,7 @@
 //! | `http`, `authorizer` | the HTTP transports, and the source of their tokens |
 //! | `tool_rules` | which tools of a server are served, and what the host changes in them |
 //! | `tool_names`, `tool_form` | their names and their form, which other programs accept |
-//! | `list`, `pages`, `call`, `call_params`, `tasks`, `task_watch`, `resources`, `prompts`, `caller` | requests for tools, resources and prompts, and what they pass on from and to the caller |
+//! | `list`, `pages`, `call`, `call_params`, `tasks`, `task_watch`, `resources`, `skills`, `prompts`, `caller` | requests for tools, resources and prompts, and what they pass on from and to the caller |
 //! | `questions` | what servers ask the users of calls |
 //! | `watches`, `subscriber` | the resources that clients watch, and the subscriptions of a connection to them |
 //! | `tool_error`, `texts` | failures of connections and errors of servers as tool errors |
@@ -90,6 +90,7 @@ mod remote;
 mod resources;
 mod server_info;
 mod servers;
+mod skills;
 mod status;
 mod stdio;
 mod subscriber;

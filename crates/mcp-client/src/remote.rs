@@ -63,6 +63,8 @@ pub(super) struct Choices {
     pub(super) has_plain_input: bool,
     /// True if the clients of the host receive the instructions of the server.
     pub(super) passes_instructions: bool,
+    /// True if a proxy lists the tools with the name of the server.
+    pub(super) has_prefix: bool,
     /// The maximum number of sessions of clients, if each has a connection of its own.
     pub(super) max_sessions: Option<usize>,
     pub(super) tools: ToolRules,
@@ -77,6 +79,7 @@ impl Default for Choices {
             coercion: None,
             has_plain_input: false,
             passes_instructions: true,
+            has_prefix: true,
             max_sessions: None,
             tools,
         }

@@ -26,12 +26,18 @@ const MAX_LISTED: usize = 10_000;
 /// The maximum size of a listed resource as JSON. Larger ones are left out.
 const MAX_ENTRY_BYTES: usize = 16 << 10;
 
+/// The maximum size of a listed skill as JSON. Larger ones are left out.
+pub(super) const MAX_SKILL_BYTES: usize = 256 << 10;
+
 /// The maximum size of all resources or templates of a server as JSON.
 const MAX_LIST_BYTES: usize = 8 << 20;
 
 /// The maximum number of JSON values in a listed resource. Larger ones are left out. A value needs much more memory
 /// than its text.
 const MAX_ENTRY_VALUES: usize = 1_000;
+
+/// The maximum number of JSON values in a listed skill: three for each file.
+const MAX_SKILL_VALUES: usize = 6_000;
 
 /// The maximum number of JSON values in all resources or templates of a server.
 const MAX_VALUES: usize = 400_000;
@@ -157,13 +163,16 @@ pub(super) async fn entries<T: DeserializeOwned>(
     field: &'static str,
 ) -> Result<Vec<T>, ToolError> {
     let max_bytes = remote.limits.list_bytes.min(MAX_LIST_BYTES);
-    let list = PagedList { method, field, max_entries: MAX_LISTED, max_bytes, max_entry_bytes: MAX_ENTRY_BYTES };
+    // A skill lists its files.
+    let max_entry_bytes = if field == "skills" { MAX_SKILL_BYTES } else { MAX_ENTRY_BYTES };
+    let list = PagedList { method, field, max_entries: MAX_LISTED, max_bytes, max_entry_bytes };
     let mut listed = pages(remote, connection, &list).await?.entries;
     // One line for each list, since a server may list many.
     if let Some((entry, reason)) = listed.iter().find_map(|entry| Some((entry, entry.get(UNREADABLE)?))) {
         tracing::warn!(%remote, name = %entry["name"], %reason, field, "an entry is left out");
     }
-    listed.retain(|entry| count(entry) <= MAX_ENTRY_VALUES);
+    let max_values = if field == "skills" { MAX_SKILL_VALUES } else { MAX_ENTRY_VALUES };
+    listed.retain(|entry| count(entry) <= max_values);
     if listed.iter().map(count).sum::<usize>() > MAX_VALUES {
         let message = format!("{remote} lists more than {MAX_VALUES} values in {field}");
         return Err(ToolError::new(ErrorKind::InvalidResponse, message));

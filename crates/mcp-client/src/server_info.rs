@@ -9,6 +9,11 @@ use super::raw::Raw;
 /// The key of the extension for tasks, among the capabilities.
 pub(super) const TASKS_EXTENSION: &str = "io.modelcontextprotocol/tasks";
 
+/// Returns what this client declares of MCP Apps. The host that shows a page is behind it, and reads text if it shows none.
+pub(super) fn ui() -> Value {
+    json!({ "mimeTypes": ["text/html;profile=mcp-app"] })
+}
+
 /// The revision of a server that states none in `initialize`. It is the one that servers assume of clients.
 const UNSTATED: &str = "2025-03-26";
 
@@ -80,8 +85,13 @@ impl ServerInfo {
 
     /// Returns true if the server has declared the extension for tasks, in revision 2026-07-28.
     pub(super) fn has_tasks_extension(&self) -> bool {
-        let extensions = self.capabilities.get("extensions").and_then(|extensions| extensions.get(TASKS_EXTENSION));
-        !self.is_legacy() && extensions.is_some_and(|declared| !declared.is_null())
+        !self.is_legacy() && self.has_extension(TASKS_EXTENSION)
+    }
+
+    /// Returns true if the server has declared an extension.
+    pub(super) fn has_extension(&self, name: &str) -> bool {
+        let extensions = self.capabilities.get("extensions").and_then(|extensions| extensions.get(name));
+        extensions.is_some_and(|declared| !declared.is_null())
     }
 }
 

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use toolkit::mcp::{LIST_TTL_MS, Revision};
-use toolkit_mcp::{LEGACY, supported, text};
+use toolkit_mcp::{LEGACY, SKILLS_EXTENSION, UI_EXTENSION, supported, text};
 
 use super::ask::Modes;
 use super::state::ServerState;
@@ -68,6 +68,12 @@ fn capabilities(shared: &ServerState, revision: Revision) -> Value {
             }
             _ => capabilities["extensions"] = json!({ EXTENSION: {} }),
         }
+    }
+    if shared.resources.has_skills() {
+        capabilities["extensions"][SKILLS_EXTENSION] = json!({});
+    }
+    if shared.served().has_apps() {
+        capabilities["extensions"][UI_EXTENSION] = json!({});
     }
     capabilities
 }

@@ -43,7 +43,7 @@
 //! | `tasks`, `task_requests` | calls whose clients poll for the result, and requests for them |
 //! | `prompt_list`, `prompts` | prompts, and completions of their arguments |
 //! | `resources`, `subscriptions`, `listen` | resources of providers, and notifications of changes |
-//! | `app`, `resource_set`, `resource_templates`, `resource_directory` | providers of resources |
+//! | `app`, `resource_set`, `resource_templates`, `resource_directory`, `skill_set` | providers of resources |
 //! | `proxy`, `proxied`, `proxy_uri`, `listed_names` | tools and resources of backends, and their names |
 //! | `observe`, `metrics`, `status` | the span and audit line of a request; reports for operators |
 //! | `stdio`, `http` | transports |
@@ -147,6 +147,8 @@ mod resource_templates;
 mod resources;
 mod served;
 mod server;
+#[cfg(feature = "skills")]
+mod skill_set;
 mod state;
 mod status;
 mod stdio;
@@ -183,5 +185,7 @@ pub use self::served::ServeError;
 #[doc(hidden)]
 pub use self::served::{ListedTool, Listing};
 pub use self::server::Server;
+#[cfg(feature = "skills")]
+pub use self::skill_set::SkillSet;
 pub use self::status::{ServedBackend, Status};
 pub use self::tasks::{TaskDirectory, TaskStore};

@@ -16,6 +16,8 @@ pub(super) struct NameClaims {
     of: HashMap<String, HashSet<String>>,
     /// What the plain names of servers start with whose lists are not known yet, with their namespaces.
     unknown: Vec<(String, String)>,
+    /// The namespaces whose tools are listed without the namespace.
+    without_prefix: HashSet<String>,
     /// True if names are assigned for a proxy. Otherwise all tools are those of the program, which reports equal names.
     is_proxy: bool,
 }
@@ -59,10 +61,14 @@ impl NameClaims {
         listed: impl Iterator<Item = &'t ToolId>,
         servers: &[String],
         unknown: impl Iterator<Item = &'t String>,
+        without_prefix: &[String],
     ) {
+        self.without_prefix = without_prefix.iter().cloned().collect();
         let mut now: HashMap<String, HashSet<String>> = HashMap::new();
         for id in listed {
-            now.entry(namespace(id).to_owned()).or_default().extend([naming.wire_name(id), suffixed(naming, id)]);
+            now.entry(namespace(id).to_owned())
+                .or_default()
+                .extend([self.wire_name(naming, id), self.suffixed(naming, id)]);
         }
         self.of.retain(|namespace, _| now.contains_key(namespace) || servers.contains(namespace));
         for (namespace, names) in now {
@@ -74,8 +80,23 @@ impl NameClaims {
             known.extend(names);
         }
         let prefix = |server: &String| (format!("{}_", server.replace('.', "_")), server.clone());
+        let unknown = unknown.filter(|server| !self.without_prefix.contains(*server));
         self.unknown = if naming == Naming::NamespaceName { unknown.map(prefix).collect() } else { Vec::new() };
         self.is_proxy = true;
+    }
+
+    /// Returns the form of the name of a tool or prompt.
+    fn naming(&self, naming: Naming, id: &ToolId) -> Naming {
+        if self.without_prefix.contains(namespace(id)) { Naming::Name } else { naming }
+    }
+
+    /// Returns the name that clients call if no other server claims it.
+    fn wire_name(&self, naming: Naming, id: &ToolId) -> String {
+        self.naming(naming, id).wire_name(id)
+    }
+
+    fn suffixed(&self, naming: Naming, id: &ToolId) -> String {
+        suffixed(self.naming(naming, id), id)
     }
 
     /// Returns the namespace that claims each name, or `None` if several do.
@@ -106,7 +127,7 @@ impl ListedNames {
         is_own: impl Fn(&ToolId) -> bool,
         claims: &NameClaims,
     ) -> Self {
-        let ids: Vec<(&ToolId, String)> = ids.map(|id| (id, naming.wire_name(id))).collect();
+        let ids: Vec<(&ToolId, String)> = ids.map(|id| (id, claims.wire_name(naming, id))).collect();
         if !claims.is_proxy {
             let of = ids.into_iter().map(|(id, name)| (id.clone(), name)).collect();
             return Self { of, shared: HashMap::new() };
@@ -116,7 +137,7 @@ impl ListedNames {
         for (id, name) in &ids {
             *n_named.entry((namespace(id), name)).or_default() += 1;
             // Those of other namespaces are claimed.
-            taken.insert(if is_own(id) { name.clone() } else { suffixed(naming, id) });
+            taken.insert(if is_own(id) { name.clone() } else { claims.suffixed(naming, id) });
         }
         let claimed = claims.by_name();
         let mut names = Self::default();
@@ -126,7 +147,7 @@ impl ListedNames {
             let is_exact = !id.name().contains('.') || n_named[&(namespace, &**name)] == 1;
             let is_free = is_only && is_exact && !taken.contains(name) && !claims.may_be_claimed(namespace, name);
             let keeps = is_own(id) || is_free;
-            let listed = if keeps { name.clone() } else { suffixed(naming, id) };
+            let listed = if keeps { name.clone() } else { claims.suffixed(naming, id) };
             if !keeps {
                 names.shared.entry(name.clone()).or_default().push((*id).clone());
             }

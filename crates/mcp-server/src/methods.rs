@@ -227,7 +227,9 @@ fn request<'m>(
             };
             Routed::Resources(resources::prompt_request(shared, received, request)?)
         }
-        _ if method.starts_with("resources/") && shared.resources.is_offered() => {
+        _ if (method.starts_with("resources/") && shared.resources.is_offered())
+            || (method.starts_with("skills/") && shared.resources.has_skills()) =>
+        {
             match resources::resource_method(shared, received, method, params)? {
                 ResourceMethod::Result(result) => reply(&result),
                 ResourceMethod::Request(request) => Routed::Resources(request),
@@ -278,6 +280,7 @@ fn call<'m>(
             None => {}
         }
     }
+    let nth = nth.or_else(|| if is_found { None } else { served.called_by_page(&name) });
     let Some(nth) = nth else { return unknown(shared, &served, received, &name, observed) };
     let entry = &served.entries[nth];
     if let Some(observed) = observed {

@@ -384,10 +384,11 @@ impl Proxy {
         let tools = catalog.latest().filter(|tool| filter.admits_among(tool, catalog)).map(Tool::id);
         let tools = tools.filter(|id| !claims.own.contains(*id));
         let tools: Vec<&ToolId> = tools.collect();
-        claims.tools.record(naming, tools.into_iter(), &servers, servers.iter().filter(is_unknown));
+        let bare = self.backends.names_without_prefix();
+        claims.tools.record(naming, tools.into_iter(), &servers, servers.iter().filter(is_unknown), &bare);
         let prompts = catalog.latest_prompts().filter(|prompt| filter.admits(prompt.tool()));
         let prompts = prompts.filter(|prompt| prompt.tool().location().is_none()).map(Prompt::id);
-        claims.prompts.record(naming, prompts, &servers, servers.iter().filter(is_unknown));
+        claims.prompts.record(naming, prompts, &servers, servers.iter().filter(is_unknown), &bare);
         self.proxied.set_claims(claims);
     }
 

@@ -4,18 +4,20 @@
 //! a template stays a template, a chain of proxies adds a prefix each, and clients that normalize URIs, such as those
 //! that lowercase a scheme or remove dot segments, leave it as it is: a URI whose path does not start with `/` is
 //! opaque. Hosts of MCP Apps accept only the scheme `ui`, so that `ui://charts/a.html` is
-//! `ui://proxy/files/charts/a.html`. Clients fetch `https` URLs themselves, which are unchanged.
+//! `ui://proxy/files/charts/a.html`. The files of a skill refer to each other by relative paths, so that
+//! `skill://refunds/SKILL.md` is `skill://proxy/files/refunds/SKILL.md`. Clients fetch `https` URLs themselves, which are unchanged.
 
 use serde_json::{Map, Value};
 use toolkit::tool::ToolBackend;
 
-/// The prefix of all URIs, except for those of user interfaces.
+/// The prefix of all URIs, except for those of hierarchical schemes.
 const PREFIX: &str = "proxy:";
 
-const UI: &str = "ui://";
+/// The schemes whose URIs keep their scheme and stay hierarchical: those of user interfaces and of skills.
+const HIERARCHICAL: [&str; 2] = ["ui://", "skill://"];
 
-/// The prefix of the URIs of user interfaces.
-const UI_PREFIX: &str = "ui://proxy/";
+/// The first segment of such a URI.
+const FIRST_SEGMENT: &str = "proxy/";
 
 /// The maximum number of proxies in a URI. Proxies that serve each other would add prefixes without end.
 const MAX_PROXIES: usize = 8;
@@ -25,19 +27,27 @@ pub(super) fn encode(backend: &str, uri: &str) -> String {
     if is_web(uri) {
         return uri.to_owned();
     }
-    match uri.strip_prefix(UI) {
-        Some(path) if !may_be_resolved(path) && !may_be_resolved(backend) => format!("{UI_PREFIX}{backend}/{path}"),
+    match hierarchical(uri) {
+        Some((scheme, path)) if !may_be_resolved(path) && !may_be_resolved(backend) => {
+            format!("{scheme}{FIRST_SEGMENT}{backend}/{path}")
+        }
         _ => format!("{PREFIX}{backend}/{uri}"),
     }
 }
 
 /// Returns the backend and its URI for a URI that a client has sent; `None` for a URI that [`encode`] does not return.
 pub(super) fn decode(uri: &str) -> Option<(&str, String)> {
-    let (backend, own) = match uri.strip_prefix(UI_PREFIX) {
-        Some(rest) => rest.split_once('/').map(|(backend, path)| (backend, format!("{UI}{path}")))?,
+    let in_scheme = hierarchical(uri).and_then(|(scheme, path)| Some((scheme, path.strip_prefix(FIRST_SEGMENT)?)));
+    let (backend, own) = match in_scheme {
+        Some((scheme, rest)) => rest.split_once('/').map(|(backend, path)| (backend, format!("{scheme}{path}")))?,
         None => uri.strip_prefix(PREFIX)?.split_once('/').map(|(backend, own)| (backend, own.to_owned()))?,
     };
     (encode(backend, &own) == uri).then_some((backend, own))
+}
+
+/// Returns the scheme and the path of a URI that keeps its scheme.
+fn hierarchical(uri: &str) -> Option<(&'static str, &str)> {
+    HIERARCHICAL.iter().find_map(|scheme| Some((*scheme, uri.strip_prefix(scheme)?)))
 }
 
 /// Returns true if a URI has passed as many proxies as are accepted.
@@ -50,6 +60,14 @@ pub(super) fn is_too_deep(uri: &str) -> bool {
         }
     }
     true
+}
+
+/// The keys of the user interface in `_meta` of a tool, beside `ui`: of earlier hosts, and of ChatGPT.
+const FLAT_UI: [&str; 2] = ["ui/resourceUri", "openai/outputTemplate"];
+
+/// Returns true if `_meta` of a tool has a user interface.
+pub(super) fn has_ui(meta: &Map<String, Value>) -> bool {
+    meta.contains_key("ui") || FLAT_UI.iter().any(|form| meta.contains_key(*form))
 }
 
 /// Returns true for a URL that clients fetch themselves.
@@ -106,10 +124,10 @@ impl Origin<'_> {
         self.encode_field(resource.and_then(|resource| resource.get_mut("uri")));
     }
 
-    /// Encodes the URI of a tool's user interface in its `_meta`, in both forms. Returns false if there is none.
+    /// Encodes the URI of a tool's user interface in its `_meta`, in all forms. Returns false if there is none.
     pub(super) fn encode_ui(self, meta: &mut Map<String, Value>) -> bool {
-        let has_ui = meta.contains_key("ui") || meta.contains_key("ui/resourceUri");
-        self.encode_field(meta.get_mut("ui/resourceUri"));
+        let has_ui = has_ui(meta);
+        FLAT_UI.iter().for_each(|form| self.encode_field(meta.get_mut(*form)));
         let ui = meta.get_mut("ui").and_then(Value::as_object_mut);
         self.encode_field(ui.and_then(|ui| ui.get_mut("resourceUri")));
         has_ui
@@ -129,7 +147,7 @@ mod tests {
     use super::{Origin, decode, encode, is_too_deep};
 
     /// Parts of URIs that could confuse the encoding.
-    const PARTS: [&str; 26] = [
+    const PARTS: [&str; 28] = [
         "",
         "/",
         "//",
@@ -138,6 +156,8 @@ mod tests {
         "ui://",
         "ui://proxy/",
         "ui:",
+        "skill://",
+        "skill://proxy/",
         "proxy",
         "a",
         "b",
@@ -211,6 +231,7 @@ mod tests {
     #[test]
     fn dot_segments_of_a_user_interface_stay_out_of_reach_of_normalization() {
         assert_eq!(encode("files", "ui://charts/a.html"), "ui://proxy/files/charts/a.html");
+        assert_eq!(encode("files", "skill://a/SKILL.md"), "skill://proxy/files/a/SKILL.md");
         for uri in ["ui://../mail/a", "ui://a/%2E./b", "ui://a/../../mail/b", "ui://.\t./mail/a", "ui://a/.. "] {
             assert_eq!(encode("files", uri), format!("proxy:files/{uri}"));
         }
@@ -220,7 +241,7 @@ mod tests {
     fn browsers_change_no_uri_of_a_user_interface() {
         for uri in uris() {
             let encoded = encode("files", &uri);
-            if let Some(path) = encoded.strip_prefix(super::UI_PREFIX) {
+            if let Some(path) = super::hierarchical(&encoded).map(|(_, path)| path) {
                 let seen = encoded.trim_matches(|c: char| c <= ' ').replace(['\t', '\n', '\r'], "");
                 assert_eq!(seen, encoded);
                 assert!(!path.split(['/', '\\']).any(|segment| [".", ".."].contains(&segment)), "{encoded}");
@@ -246,7 +267,9 @@ mod tests {
     fn both_forms_of_a_user_interface_are_encoded() {
         let mut meta = json!({ "ui": { "resourceUri": "ui://a", "visibility": ["app"] }, "ui/resourceUri": "ui://a" });
         let files = Origin { backend: "files", has_resources: true };
+        meta["openai/outputTemplate"] = json!("ui://a");
         assert!(files.encode_ui(meta.as_object_mut().unwrap()));
+        assert_eq!(meta["openai/outputTemplate"], "ui://proxy/files/a");
         assert_eq!(meta["ui"], json!({ "resourceUri": "ui://proxy/files/a", "visibility": ["app"] }));
         assert_eq!(meta["ui/resourceUri"], "ui://proxy/files/a");
     }

@@ -146,7 +146,7 @@ fn is_same_file(one: &std::fs::Metadata, other: &std::fs::Metadata) -> bool {
 }
 
 /// Returns the media type of a path by its extension.
-fn mime_type(path: &str) -> Option<&'static str> {
+pub(super) fn mime_type(path: &str) -> Option<&'static str> {
     let (_, extension) = path.rsplit_once('.')?;
     Some(match &*extension.to_ascii_lowercase() {
         "txt" | "log" => "text/plain",

@@ -1,13 +1,15 @@
-//! The methods `resources/…`, and requests for prompts, which run in the same way.
+//! The methods `resources/…` and `skills/…`, and requests for prompts, which run in the same way.
 //!
 //! | module | contains |
 //! | --- | --- |
 //! | `answer` | one request, on a thread for tools |
+//! | `skills` | `skills/list` and `skills/get` |
 //! | `list`, `read` | lists, `resources/read` and subscriptions, over all providers |
 
 mod answer;
 mod list;
 mod read;
+mod skills;
 
 use std::sync::Arc;
 
@@ -36,7 +38,7 @@ pub(super) enum ResourceMethod {
     Request(Box<ResourceRequest>),
 }
 
-/// Reads a request of a method `resources/…`.
+/// Reads a request of a method `resources/…` or `skills/…`.
 pub(super) fn resource_method(
     shared: &Arc<ServerState>,
     received: Received<'_>,
@@ -48,6 +50,8 @@ pub(super) fn resource_method(
         "resources/list" => Action::List { after: served::cursor_text(params)? },
         "resources/templates/list" => Action::Templates { after: served::cursor_text(params)? },
         "resources/read" => Action::Read { uri: uri_of(params)? },
+        "skills/list" => Action::Skills { after: served::cursor_text(params)? },
+        "skills/get" => Action::Skill { uri: uri_of(params)? },
         "resources/subscribe" | "resources/unsubscribe" if is_legacy => {
             let uri = uri_of(params)?;
             let no_session = || RpcError::new(Code::InvalidRequest, "a subscription requires a session");
@@ -60,7 +64,7 @@ pub(super) fn resource_method(
         }
         _ => return Err(RpcError::unknown_method(method).into()),
     };
-    if let Action::Read { uri } | Action::Subscribe { uri, .. } = &action {
+    if let Action::Read { uri } | Action::Skill { uri } | Action::Subscribe { uri, .. } = &action {
         received.peer.check_resource(uri)?;
     }
     Ok(ResourceMethod::Request(request(shared, received, action, context(received))?))

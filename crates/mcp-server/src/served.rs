@@ -26,6 +26,7 @@ use super::filter::Filter;
 use super::listed_names::{Claims, ListedNames};
 use super::metrics::{CallMetrics, Metrics};
 use super::prompt_list::ServedPrompts;
+use super::proxy_uri::has_ui;
 
 /// A dispatcher and its list of served tools. It is immutable; a server replaces it as a whole.
 pub(super) struct ServedTools {
@@ -34,6 +35,7 @@ pub(super) struct ServedTools {
     pub(super) entries: Vec<ServedTool>,
     by_name: HashMap<String, usize>,
     names: ListedNames,
+    has_apps: bool,
     /// The entries of `tools/list`, by revision.
     listed: [Vec<Arc<[u8]>>; 2],
     /// The index behind `search_tools`, built on the first search.
@@ -58,6 +60,8 @@ pub(super) struct ServedTool {
     /// True if the tool calls other tools.
     pub(super) calls_tools: bool,
     pub(super) task_support: TaskSupport,
+    /// True if the tool has a user interface.
+    has_ui: bool,
     /// The number of characters after which the text of a result is cut, unless another server answers.
     pub(super) max_result: Option<usize>,
     pub(super) metrics: Arc<CallMetrics>,
@@ -98,6 +102,7 @@ impl ServedTools {
                 has_requirements: !tool.requirements().is_empty(),
                 calls_tools: dispatcher.calls_tools(tool),
                 task_support: tool.task_support(),
+                has_ui: shown["_meta"].as_object().is_some_and(has_ui),
                 max_result: shown["_meta"][MAX_RESULT].as_u64().map(|max| max as usize).filter(|_| !is_proxied),
                 metrics: metrics.tool(&id),
                 id,
@@ -112,12 +117,14 @@ impl ServedTools {
         }
         let prompts =
             ServedPrompts::new(&dispatcher, naming, filters[0], &claims.prompts).map_err(ServeError::Catalog)?;
+        let has_apps = entries.iter().any(|entry| entry.has_ui);
         let by_name = entries.iter().enumerate().map(|(idx, entry)| (entry.name.clone(), idx)).collect();
         Ok(Self {
             dispatcher,
             entries,
             by_name,
             names: listed_names,
+            has_apps,
             listed,
             #[cfg(feature = "search")]
             index: OnceLock::new(),
@@ -128,6 +135,24 @@ impl ServedTools {
     /// Returns the position of the tool with this name on the wire.
     pub(super) fn get(&self, name: &str) -> Option<usize> {
         self.by_name.get(name).copied()
+    }
+
+    /// Returns the position of the tool that a page of a server calls by its name on that server, which does not know the names
+    /// here. Returns `None` if another tool has the same name, or the server has no page.
+    pub(super) fn called_by_page(&self, name: &str) -> Option<usize> {
+        if !self.has_apps {
+            return None;
+        }
+        let mut named = self.entries.iter().enumerate().filter(|(_, entry)| self.tool(entry).name() == name);
+        let (nth, entry) = named.next().filter(|_| named.next().is_none())?;
+        let namespace = self.tool(entry).id().namespace();
+        let mut with_page = self.entries.iter().filter(|entry| entry.has_ui);
+        with_page.any(|entry| self.tool(entry).id().namespace() == namespace).then_some(nth)
+    }
+
+    /// Returns true if a tool has a user interface.
+    pub(super) fn has_apps(&self) -> bool {
+        self.has_apps
     }
 
     /// Returns the error of a name that several tools would have, which is that of none.

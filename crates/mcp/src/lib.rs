@@ -27,7 +27,7 @@ pub use self::json_text::{is_id, text};
 pub use self::message::{CallRequest, Malformed, Message};
 pub use self::meta::{
     BATCHES, CLIENT_CAPABILITIES, CLIENT_INFO, InputAnswers, LEGACY, LOG_LEVEL, MODERN, Meta, PROTOCOL_VERSION,
-    missing, parse_level, supported,
+    SKILLS_EXTENSION, UI_EXTENSION, missing, parse_level, supported,
 };
 pub use self::param_headers::{ParamHeader, decoded, encoded};
 pub use self::rpc::{Code, RpcError, json_bytes, notification, request, response, with_meta};

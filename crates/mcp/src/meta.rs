@@ -29,6 +29,12 @@ pub const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
 /// The key in `_meta` of the capabilities of the client.
 pub const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 
+/// The extension for pages that a host shows for the results of tools (MCP Apps), among the capabilities.
+pub const UI_EXTENSION: &str = "io.modelcontextprotocol/ui";
+
+/// The extension for skills, directories of resources with instructions for agents, among the capabilities.
+pub const SKILLS_EXTENSION: &str = "io.modelcontextprotocol/skills";
+
 /// The key in `_meta` of the least level of the log messages that the client wants.
 pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 

@@ -275,20 +275,23 @@ impl McpResult {
         (kept.len() != read.len()).then(|| self.with_edits([(start..start + sent.len(), quoted(kept))]))
     }
 
-    /// Changes the URIs of the resources in the content. Returns `None` if all stay as they are.
+    /// Changes the URIs of the resources in the content, and of the user interface in `_meta`. Returns `None` if all stay as
+    /// they are.
     pub(crate) fn with_uris(&self, change: &mut dyn FnMut(&str) -> String) -> Option<Self> {
         let mut edits = Vec::new();
+        let mut replace = |sent: &str| {
+            let uri = text(sent);
+            let changed = change(&uri);
+            if changed != uri {
+                let start = self.offset(sent);
+                edits.push((start..start + sent.len(), quoted(&changed)));
+            }
+        };
         if self.has_resources {
-            self.each_block(&mut |block| {
-                let Some(sent) = Block::read(block).uri() else { return };
-                let uri = text(sent);
-                let changed = change(&uri);
-                if changed != uri {
-                    let start = self.offset(sent);
-                    edits.push((start..start + sent.len(), quoted(&changed)));
-                }
-            });
+            self.each_block(&mut |block| Block::read(block).uri().into_iter().for_each(&mut replace));
         }
+        each_ui_uri(self.get("_meta").unwrap_or_default(), &mut replace);
+        edits.sort_by_key(|(range, _)| range.start);
         (!edits.is_empty()).then(|| self.with_edits(edits))
     }
 
@@ -314,6 +317,26 @@ impl fmt::Debug for McpResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("McpResult").field(&self.json).finish()
     }
+}
+
+/// Passes the texts of the URIs of a user interface in `_meta`, in all forms that hosts read.
+fn each_ui_uri(meta: &str, each: &mut impl FnMut(&str)) {
+    let mut each = |value: &str| {
+        if value.starts_with('"') {
+            each(value);
+        }
+    };
+    let _ = each_field(meta, &mut |key, value| match &*text(key) {
+        "ui/resourceUri" | "openai/outputTemplate" => each(value),
+        "ui" => {
+            let _ = each_field(value, &mut |key, value| {
+                if text(key) == "resourceUri" {
+                    each(value);
+                }
+            });
+        }
+        _ => {}
+    });
 }
 
 /// The parts of a block of content that the dispatcher reads.

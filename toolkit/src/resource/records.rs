@@ -94,6 +94,58 @@ impl Resource {
     }
 }
 
+/// A listed skill: a directory of resources with instructions for agents (the extension `io.modelcontextprotocol/skills` of
+/// MCP).
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::resource::Skill;
+///
+/// let listed = r#"{"uri": "skill://refunds/SKILL.md", "frontmatter": {"name": "refunds", "description": "Refunds orders"}}"#;
+/// let skill: Skill = serde_json::from_str(listed)?;
+/// assert_eq!(skill.frontmatter["name"], "refunds");
+/// assert!(skill.resources.is_none());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Skill {
+    /// The URI of its `SKILL.md`.
+    pub uri: String,
+    /// The frontmatter of `SKILL.md`, with at least `name` and `description`.
+    pub frontmatter: Map<String, Value>,
+    /// All files of the skill, or `None` if their contents are generated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resources: Option<Vec<SkillFile>>,
+}
+
+/// A file of a [`Skill`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct SkillFile {
+    /// The URI of the file.
+    pub uri: String,
+    /// The SHA-256 hash of its bytes, such as `sha256:2cf2…`.
+    pub digest: String,
+}
+
+impl Skill {
+    /// Creates a skill from the URI of its `SKILL.md`, its frontmatter and its files.
+    #[must_use]
+    pub fn new(uri: impl Into<String>, frontmatter: Map<String, Value>, resources: Vec<SkillFile>) -> Self {
+        Self { uri: uri.into(), frontmatter, resources: Some(resources) }
+    }
+}
+
+impl SkillFile {
+    /// Creates a file from its URI and its digest.
+    #[must_use]
+    pub fn new(uri: impl Into<String>, digest: impl Into<String>) -> Self {
+        Self { uri: uri.into(), digest: digest.into() }
+    }
+}
+
 /// A template of the URIs of similar resources (`ResourceTemplate` of MCP).
 ///
 /// # Examples

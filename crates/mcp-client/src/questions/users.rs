@@ -5,11 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
 use toolkit::Context;
-use toolkit_mcp::{Code, RpcError};
+use toolkit_mcp::{Code, RpcError, UI_EXTENSION};
 
 use super::{RELATED_TASK, RunningCall, RunningCalls, question_of, result_of};
 use crate::raw::Raw;
 use crate::remote::Remote;
+use crate::server_info::ui;
 
 /// The users of the calls that run on a connection.
 #[derive(Clone)]
@@ -43,12 +44,14 @@ impl Users {
         self.calls.as_ref().map(|calls| calls.add(context))
     }
 
-    /// Returns the capabilities of this client: that users can be asked, if the host allows it.
+    /// Returns the capabilities of this client: that pages are passed on to a host, and that users can be asked, if the host
+    /// allows it.
     pub(crate) fn capabilities(&self) -> Value {
-        match self.calls {
-            Some(_) => json!({ "elicitation": { "form": {}, "url": {} } }),
-            None => json!({}),
+        let mut capabilities = json!({ "extensions": { UI_EXTENSION: ui() } });
+        if self.calls.is_some() {
+            capabilities["elicitation"] = json!({ "form": {}, "url": {} });
         }
+        capabilities
     }
 
     /// Refuses a request of the server, and logs the first one.

@@ -23,7 +23,7 @@ pub(super) const KEY: &str = "toolkit";
 type Setting = fn(McpBackend, &Value) -> Result<McpBackend, String>;
 
 /// The keys, and what each does. An error is a phrase without subject.
-const KEYS: [(&str, Setting); 19] = [
+const KEYS: [(&str, Setting); 20] = [
     ("trusted", |backend, value| Ok(if flag(value)? { backend.trusted() } else { backend })),
     ("mayAsk", |backend, value| Ok(backend.with_may_ask(flag(value)?))),
     ("timeout", |backend, value| Ok(backend.timeout(duration(value)?))),
@@ -42,6 +42,7 @@ const KEYS: [(&str, Setting); 19] = [
         Ok(backend.with_choices(|choices| choices.revision = Some(revision)))
     }),
     ("instructions", |backend, value| Ok(backend.instructions(flag(value)?))),
+    ("prefix", |backend, value| Ok(backend.prefix(flag(value)?))),
     ("outputValidation", |backend, value| {
         let known = [("strict", OutputCheck::Strict), ("warn", OutputCheck::Warn), ("off", OutputCheck::Off)];
         let check = known.into_iter().find(|(name, _)| value == name).map(|(_, check)| check);

@@ -1,5 +1,6 @@
 //! The MCP client: with the server of `toolkit-mcp-server` over stdio and HTTP, and with a faulty server.
 
+mod apps;
 mod callers;
 mod calls;
 mod configured;
@@ -20,6 +21,7 @@ mod official_tasks;
 mod operators;
 mod ours;
 mod passed_on;
+mod prefix;
 mod prompts;
 mod questions;
 mod raw;
@@ -28,6 +30,7 @@ mod refused;
 mod repaired;
 mod reports;
 mod resources;
+mod skills;
 mod subscriptions;
 mod tls;
 mod transparent;

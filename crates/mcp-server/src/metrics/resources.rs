@@ -16,15 +16,19 @@ pub(crate) enum ResourceMetric {
     Subscribe,
     Prompt,
     Complete,
+    Skills,
+    Skill,
 }
 
-const METHODS: [&str; 6] = [
+const METHODS: [&str; 8] = [
     "resources/list",
     "resources/templates/list",
     "resources/read",
     "resources/subscribe",
     "prompts/get",
     "completion/complete",
+    "skills/list",
+    "skills/get",
 ];
 
 /// The metrics of requests for resources and prompts, by method.

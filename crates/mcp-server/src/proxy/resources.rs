@@ -11,7 +11,7 @@ use futures_util::future::join_all;
 use tokio::sync::Notify;
 use toolkit::call::BoxFuture;
 use toolkit::resource::{
-    Resource, ResourceChange, ResourceChanges, ResourceContents, ResourceTemplate, ResourceWatch, Resources,
+    Resource, ResourceChange, ResourceChanges, ResourceContents, ResourceTemplate, ResourceWatch, Resources, Skill,
     WeakResourceChanges,
 };
 use toolkit::{Context, ToolError};
@@ -30,6 +30,7 @@ pub(super) struct ProxiedResources {
     changes: ResourceChanges,
     lists: Lists<Resource>,
     templates: Lists<ResourceTemplate>,
+    skills: Lists<Skill>,
     followed: Mutex<Followed>,
     /// The backends whose resources pass the filter of the server, or `None` without a filter.
     admitted: Mutex<Option<HashSet<String>>>,
@@ -72,6 +73,7 @@ impl ProxiedResources {
             changes: ResourceChanges::new(),
             lists: Lists::default(),
             templates: Lists::default(),
+            skills: Lists::default(),
             followed: Mutex::default(),
             admitted: Mutex::new(admitted),
             watched: Mutex::default(),
@@ -125,6 +127,7 @@ impl ProxiedResources {
             }
             self.lists.forget(&name);
             self.templates.forget(&name);
+            self.skills.forget(&name);
             let is_current = Arc::new(AtomicBool::new(true));
             let (changes, reported) = (self.changes.downgrade(), Arc::clone(&self.reported));
             let (of, is_followed) = (name.clone(), Arc::downgrade(&is_current));
@@ -194,6 +197,7 @@ impl ProxiedResources {
     pub(super) async fn compare(&self) {
         self.lists.expire();
         self.templates.expire();
+        self.skills.expire();
         let context = Context::new();
         let (resources, templates) = (self.list(&context).await, self.templates(&context).await);
         let hash = self.hasher.hash_one(json_bytes(&(resources.ok(), templates.ok())));
@@ -275,6 +279,33 @@ impl Resources for ProxiedResources {
         })
     }
 
+    fn has_skills(&self) -> bool {
+        self.of_backends().iter().any(|(_, resources)| resources.has_skills())
+    }
+
+    fn skills<'a>(&'a self, _: &'a Context) -> BoxFuture<'a, Result<Vec<Skill>, ToolError>> {
+        Box::pin(async move {
+            let of_backends =
+                self.all(&self.skills, |resources| Box::pin(async move { resources.skills(&Context::new()).await }));
+            let mut all = Vec::new();
+            for (name, listed) in of_backends.await {
+                let listed = listed.iter().filter(|skill| !is_too_deep(&skill.uri));
+                all.extend(listed.map(|skill| encoded(&name, skill.clone())));
+            }
+            Ok(all)
+        })
+    }
+
+    fn skill<'a>(&'a self, uri: &'a str, context: &'a Context) -> BoxFuture<'a, Result<Option<Skill>, ToolError>> {
+        Box::pin(async move {
+            let Some((name, own)) = decode(uri).filter(|_| !is_too_deep(uri)) else { return Ok(None) };
+            match self.of_backends().into_iter().find(|(other, _)| other == name) {
+                Some((_, resources)) => Ok(resources.skill(&own, context).await?.map(|skill| encoded(name, skill))),
+                None => Ok(None),
+            }
+        })
+    }
+
     fn watch<'a>(&'a self, uri: &'a str, context: &'a Context) -> BoxFuture<'a, Result<ResourceWatch, ToolError>> {
         Box::pin(async move {
             let unknown = || ToolError::failed("no server has this resource");
@@ -295,6 +326,15 @@ impl Resources for ProxiedResources {
     fn changes(&self) -> Option<&ResourceChanges> {
         Some(&self.changes)
     }
+}
+
+/// Returns a skill of a backend with the URIs under which the proxy serves its files.
+fn encoded(backend: &str, mut skill: Skill) -> Skill {
+    skill.uri = encode(backend, &skill.uri);
+    for file in skill.resources.iter_mut().flatten() {
+        file.uri = encode(backend, &file.uri);
+    }
+    skill
 }
 
 impl fmt::Debug for ProxiedResources {

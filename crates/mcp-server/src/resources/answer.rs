@@ -13,7 +13,7 @@ use toolkit_mcp::{Code, RpcError, response};
 use toolkit_runtime::{CallPermit, RequestTarget, spawn_tool};
 use tracing::{Instrument, Span};
 
-use super::{list, read};
+use super::{list, read, skills};
 use crate::access::Access;
 use crate::metrics::ResourceMetric;
 use crate::observe::Observed;
@@ -48,6 +48,8 @@ pub(super) enum Action {
     List { after: Option<String> },
     Templates { after: Option<String> },
     Read { uri: String },
+    Skills { after: Option<String> },
+    Skill { uri: String },
     Subscribe { session: String, uri: String },
     Prompt(Box<PromptRequest>),
 }
@@ -88,11 +90,13 @@ impl ResourceRequest {
     /// Starts the observation of the request.
     pub(crate) fn observe(&mut self, mut observed: Observed) {
         match &self.action {
-            Action::Read { uri } | Action::Subscribe { uri, .. } => observed.set_target(RequestTarget::Resource(uri)),
+            Action::Read { uri } | Action::Skill { uri } | Action::Subscribe { uri, .. } => {
+                observed.set_target(RequestTarget::Resource(uri));
+            }
             Action::Prompt(request) => {
                 request.name().into_iter().for_each(|name| observed.set_target(RequestTarget::Prompt(name)));
             }
-            Action::List { .. } | Action::Templates { .. } => {}
+            Action::List { .. } | Action::Templates { .. } | Action::Skills { .. } => {}
         }
         if let Some(parent) = observed.trace_parent() {
             let context = std::mem::take(&mut self.context);
@@ -126,6 +130,8 @@ impl ResourceRequest {
                         list::templates(shared, &context, revision, after, scope, access).await
                     }
                     Action::Read { uri } => read::read(shared, &context, revision, uri, scope).await,
+                    Action::Skills { after } => skills::list(shared, &context, revision, after, scope, access).await,
+                    Action::Skill { uri } => skills::get(shared, &context, revision, uri).await,
                     Action::Subscribe { session, uri } => read::subscribe(shared, &context, &session, uri).await,
                 }
             };
@@ -190,6 +196,8 @@ impl Action {
             Action::List { .. } => ResourceMetric::List,
             Action::Templates { .. } => ResourceMetric::Templates,
             Action::Read { .. } => ResourceMetric::Read,
+            Action::Skills { .. } => ResourceMetric::Skills,
+            Action::Skill { .. } => ResourceMetric::Skill,
             Action::Subscribe { .. } => ResourceMetric::Subscribe,
             Action::Prompt(request) if request.is_completion() => ResourceMetric::Complete,
             Action::Prompt(_) => ResourceMetric::Prompt,

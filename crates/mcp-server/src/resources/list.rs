@@ -48,7 +48,7 @@ pub(super) async fn templates(
 }
 
 /// The entries of all providers by their URI, and the errors of providers.
-struct Listing<T> {
+pub(super) struct Listing<T> {
     entries: BTreeMap<String, T>,
     n_answered: usize,
     error: Option<ToolError>,
@@ -62,7 +62,12 @@ impl<T> Default for Listing<T> {
 
 impl<T: Serialize> Listing<T> {
     /// Adds the entries of a provider that the caller may read. Those of earlier providers take precedence, as for reading.
-    fn add(&mut self, listed: Result<Vec<T>, ToolError>, uri: impl Fn(&T) -> &String, access: Option<&Access>) {
+    pub(super) fn add(
+        &mut self,
+        listed: Result<Vec<T>, ToolError>,
+        uri: impl Fn(&T) -> &String,
+        access: Option<&Access>,
+    ) {
         match listed {
             Ok(entries) => {
                 self.n_answered += 1;
@@ -75,7 +80,7 @@ impl<T: Serialize> Listing<T> {
         }
     }
 
-    fn page(
+    pub(super) fn page(
         self,
         field: &str,
         shared: &ServerState,

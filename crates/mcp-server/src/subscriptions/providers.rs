@@ -41,6 +41,11 @@ impl Providers {
         !self.providers.read().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 
+    /// Returns true if a provider has skills, so that the server declares them.
+    pub(crate) fn has_skills(&self) -> bool {
+        self.all().iter().any(Resources::has_skills)
+    }
+
     /// Returns true if a provider has a resource with this URI, or cannot tell without waiting.
     pub(crate) fn may_serve(&self, uri: &str) -> bool {
         let context = Context::new();

@@ -112,6 +112,10 @@ async fn the_differences_of_a_proxied_result_are_those_that_are_documented() {
     let text = |text: &str| json!({ "type": "text", "text": text });
     let ui =
         |uri: &str| json!([{ "type": "resource", "resource": { "uri": uri, "mimeType": "text/html", "text": "" } }]);
+    let page = |uri: &str| {
+        let other = json!("ui://chart");
+        json!({ "ui": { "resourceUri": uri, "a": other }, "ui/resourceUri": uri, "openai/outputTemplate": uri, "a": other })
+    };
     let link = |uri: &str| json!([{ "type": "resource_link", "uri": uri, "name": "a" }]);
     let related = json!({ "io.modelcontextprotocol/related-task": { "taskId": "7" }, "a/b": 1 });
     let both = |received: Value| [received.clone(), received];
@@ -150,6 +154,9 @@ async fn the_differences_of_a_proxied_result_are_those_that_are_documented() {
             json!({ "content": ui("ui://chart"), "isError": true }),
             both(json!({ "content": ui("ui://proxy/peer/chart"), "isError": true })),
         ),
+        (json!({ "_meta": page("ui://chart"), "content": link("x:a") }), {
+            both(json!({ "_meta": page("ui://proxy/peer/chart"), "content": link("proxy:peer/x:a") }))
+        }),
     ];
     let sent: Vec<Value> = table.iter().map(|(sent, _)| sent.clone()).collect();
     let server = returning(Way::Stdio, &sent).await;

@@ -23,7 +23,7 @@ fn empty() -> ServerBuilder {
 }
 
 /// Serves until the end of the test, and returns a backend for the server.
-async fn served(name: &str, server: &Server) -> McpBackend {
+pub(super) async fn served(name: &str, server: &Server) -> McpBackend {
     let listening = server.http().bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/mcp", listening.local_addr().unwrap());
     tokio::spawn(listening.run(pending()));
@@ -31,7 +31,7 @@ async fn served(name: &str, server: &Server) -> McpBackend {
 }
 
 /// Creates a proxy of these backends.
-async fn proxy(backends: impl IntoIterator<Item = McpBackend>) -> Server {
+pub(super) async fn proxy(backends: impl IntoIterator<Item = McpBackend>) -> Server {
     let server = empty().build().unwrap();
     let registered = Backends::new();
     for backend in backends {

@@ -89,6 +89,9 @@ async fn the_user_of_a_call_answers_the_questions_of_its_task() {
     assert!(updates.iter().all(|update| update.params["taskId"] == ID && update.name.as_deref() == Some(ID)));
     let capabilities = &server.seen("tools/call")[0].params["_meta"]["io.modelcontextprotocol/clientCapabilities"];
     assert_eq!(capabilities["elicitation"], json!({ "form": {}, "url": {} }));
+    // A server lists its pages for a host that may show them.
+    let pages = json!({ "mimeTypes": ["text/html;profile=mcp-app"] });
+    assert_eq!(capabilities["extensions"]["io.modelcontextprotocol/ui"], pages);
 }
 
 #[tokio::test]
