@@ -4,8 +4,10 @@
 //! |---|---|
 //! | `mcp`, `otc`, `worker` | one protocol each; the steps of durable chains are those of a worker |
 //! | `proxy`, `code` | what `mcp` serves beside the tools of the program: those of other servers, and programs |
+//! | `access_tokens` | whom `mcp` serves over HTTP |
 //! | `health`, `queue` | probes and metrics of a server without HTTP, and of durable chains |
 
+mod access_tokens;
 #[cfg(all(feature = "code", feature = "mcp"))]
 mod code;
 #[cfg(feature = "server")]
@@ -170,6 +172,15 @@ fn mcp() -> Vec<Arg> {
             .value_name("TIME")
             .value_parser(duration)
             .help("Time after which a call of a tool with task support becomes a task [default: 5s]"),
+        unless(
+            cfg!(feature = "skills"),
+            "skills",
+            Arg::new("skills")
+                .long("skills")
+                .value_name("DIR")
+                .value_parser(value_parser!(std::path::PathBuf))
+                .help("Serve the skills in this directory: subdirectories with a SKILL.md"),
+        ),
         Arg::new("rate")
             .long("rate")
             .value_name("N")
@@ -191,6 +202,7 @@ fn mcp() -> Vec<Arg> {
             ),
         ),
     ];
+    let options: Vec<Arg> = options.into_iter().chain(access_tokens::options()).collect();
     let needs_http = ["http", "port", "rate", "allow-origin"];
     let options = options.into_iter().map(|arg| {
         let is_on = HTTP || !needs_http.iter().any(|name| arg.get_id() == name);

@@ -1,10 +1,9 @@
-//! An MCP server whose callers have tokens of an authorization server: `fixture_oauth ISSUER ADDRESS`.
+//! Notes that name the callers who wrote them: `fixture_oauth serve --http ADDRESS --issuer URL --audience URL`.
 
-use std::error::Error;
 use std::sync::Mutex;
 
-use toolkit::{Catalog, Context, Dispatcher, tool};
-use toolkit_mcp_server::{Caller, Jwt, Request, Server};
+use toolkit::{Context, tool};
+use toolkit_mcp_server::{Caller, Request};
 
 /// The lines of all callers.
 type Notes = Mutex<Vec<String>>;
@@ -32,22 +31,6 @@ fn erase(notes: &Notes) {
     }
 }
 
-#[tokio::main]
-async fn main() -> Result<(), Box<dyn Error>> {
-    let mut arguments = std::env::args().skip(1);
-    let (Some(issuer), Some(address)) = (arguments.next(), arguments.next()) else {
-        return Err("usage: fixture_oauth ISSUER ADDRESS".into());
-    };
-    let resource = format!("http://{address}/mcp");
-    let dispatcher = Dispatcher::builder(Catalog::linked()?).state(Notes::default()).build()?;
-    let http = Server::builder(dispatcher).named("notes", "1.0.0").build()?.http();
-    let listening = http
-        .resource(&resource, [&issuer])
-        .scopes(["notes:read"])
-        .verify(Jwt::issuer(&issuer)?.audience(&resource))
-        .bind(&address)
-        .await?;
-    println!("{resource}");
-    listening.run_until_signal().await;
-    Ok(())
+fn main() -> std::process::ExitCode {
+    toolkit_cli::Program::new("notes", "1.0.0").dispatcher(|dispatcher| Ok(dispatcher.state(Notes::default()))).main()
 }

@@ -19,6 +19,8 @@ use toolkit_mcp_server::{Http, HttpError};
 #[cfg(feature = "http")]
 use super::EXPLORER;
 use super::STATE_KEYS;
+#[cfg(feature = "jwt")]
+use super::access_tokens;
 #[cfg(feature = "code")]
 use super::code;
 #[cfg(feature = "proxy")]
@@ -140,6 +142,10 @@ async fn serve(server: &Server, matches: &ArgMatches, configure: Configure<Http>
         return serve_stdio(server).await;
     };
     let mut http = configure(server.http()).map_err(CommandError::Setup)?;
+    #[cfg(feature = "jwt")]
+    {
+        http = access_tokens::require(http, matches)?;
+    }
     if let Some(token) = listen::token(matches)? {
         http = http.token(token);
     }
@@ -227,6 +233,11 @@ fn server(
     }
     if let Some(&time) = matches.get_one::<Duration>("task-after") {
         server = server.task_after(time);
+    }
+    #[cfg(feature = "skills")]
+    if let Some(path) = matches.get_one::<PathBuf>("skills") {
+        let skills = toolkit_mcp_server::SkillSet::open(path);
+        server = server.resources(skills.map_err(|error| CommandError::failed("io", format!("--skills: {error}")))?);
     }
     if let Some(path) = matches.get_one::<PathBuf>("task-dir") {
         let store = TaskDirectory::open(path).map_err(|error| {

@@ -1,5 +1,6 @@
 //! The command line of a program with tools, `tests/programs/fixture_tools.rs`.
 
+mod access_tokens;
 mod ask;
 mod bundle;
 mod call;
