@@ -85,8 +85,9 @@ const EXPLORER: bool = cfg!(feature = "explorer");
 pub(crate) fn command() -> Command {
     Command::new("serve")
         .about("Serve the tools over MCP, Open Tool Calling or NATS, or run the steps of durable chains")
-        .long_about(format!(
-            "Serve the tools until the process receives SIGTERM or Ctrl-C: over MCP on stdin and stdout, over MCP at \
+        // Beside options with short texts, the help of all features fits two screens.
+        .after_help(format!(
+            "Serves the tools until the process receives SIGTERM or Ctrl-C: over MCP on stdin and stdout, over MCP at \
              http://ADDR/mcp with --http, over Open Tool Calling with --otc, or to callers at a NATS server with --nats. With --durable, it \
              runs the steps of durable chains, alone or beside --http; see `chain`.\n\n\
              A server that other machines can reach requires a token, which clients must send. It is read from the \

@@ -128,6 +128,21 @@ fn workers_reject_the_rules_of_mcp_which_do_not_apply_to_them() {
 }
 
 #[test]
+fn the_skills_of_a_directory_are_served() {
+    let folder = std::env::temp_dir().join(format!("toolkit-serve-skills-{}", std::process::id()));
+    std::fs::create_dir_all(folder.join("refunds")).unwrap();
+    let skill = "---\nname: refunds\ndescription: Refunds orders.\n---\n";
+    std::fs::write(folder.join("refunds/SKILL.md"), skill).unwrap();
+    let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "skills/list" });
+    let path = folder.display().to_string();
+    let served = tools_reading(&format!("{list}\n"), &["serve", "--skills", &path]).exits(0).json();
+    assert_eq!(served["result"]["skills"][0]["uri"], "skill://refunds/SKILL.md", "{served}");
+    std::fs::write(folder.join("refunds/SKILL.md"), "# Refunds").unwrap();
+    refused(&["--skills", &path]).exits(1).says("refunds/SKILL.md: expected a frontmatter of YAML");
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
 fn an_address_in_use_is_reported() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
