@@ -120,8 +120,11 @@ fn normalize_with(schema: &Value, side: Side, keeps_root: impl FnOnce(&Keywords)
 }
 
 /// Returns the reason why an alias is not exported.
-pub(super) fn sent_instead(name: &str) -> String {
-    format!("is an alias of {}, which is sent instead", quoted(name))
+pub(super) fn sent_instead(name: Option<&str>) -> String {
+    match name {
+        Some(name) => format!("is an alias of {}, which is sent instead", quoted(name)),
+        None => "accepts names that no variant has, and those of the variants are sent instead".to_owned(),
+    }
 }
 
 /// Lowers a normalized schema. The keys of the result are not sorted.
@@ -130,7 +133,7 @@ pub(super) fn lower_normal(normalized: Normalized, dialect: &Dialect, side: Side
     let is_opaque = normal.is_opaque;
     let mut lowering = Lowering { dialect, side, is_opaque, n_lost_references: 0, losses: Vec::new() };
     for RemovedAlias { pointer, name } in aliases {
-        lowering.report(&pointer, "properties", Effect::MetadataOnly, sent_instead(&name));
+        lowering.report(&pointer, "properties", Effect::MetadataOnly, sent_instead(name.as_deref()));
     }
     for (at, keyword) in normal.anchors {
         lowering.report(&at, keyword, Effect::MetadataOnly, "is removed; references point to definitions");

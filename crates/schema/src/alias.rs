@@ -91,6 +91,66 @@ pub(crate) fn add_to_variant(schema: &mut Value, place: &str, variant: &str, ali
     }
 }
 
+/// A name of a tag that derived schemas lack.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct OtherTag {
+    /// The property that has the name.
+    pub(crate) key: String,
+    /// The alias. `None` for any name that no variant has.
+    pub(crate) name: Option<String>,
+    /// The variant of the alias, or all variants.
+    pub(crate) names: Vec<String>,
+}
+
+/// Adds an object for another name of a tag, beside the branch at this location.
+pub(crate) fn add_tag(schema: &mut Value, place: &str, other: &OtherTag) {
+    let Some(branch) = schema.pointer(place).and_then(Value::as_object) else { return };
+    let new = match &other.name {
+        Some(alias) => retagged(branch, &other.key, &other.names[0], alias),
+        None => any_other(&other.key, &other.names),
+    };
+    let branches = place.rsplit_once('/').and_then(|(branches, _)| schema.pointer_mut(branches));
+    if let Some(Value::Array(branches)) = branches {
+        // An alias is one of the names that are known.
+        let excluded = child(&child("", "properties"), &other.key) + "/not/enum";
+        let names = branches.iter_mut().filter_map(|branch| branch.pointer_mut(&excluded));
+        if let Some(alias) = &other.name {
+            names.filter_map(Value::as_array_mut).for_each(|names| names.push(alias.as_str().into()));
+        }
+        if !branches.contains(&new.clone().into()) {
+            branches.push(new.into());
+        }
+    }
+}
+
+/// Returns the schema of a variant under another value of its tag.
+fn retagged(branch: &Map<String, Value>, key: &str, name: &str, alias: &str) -> Map<String, Value> {
+    let mut branch = branch.clone();
+    let tag = branch.get_mut("properties").and_then(|properties| properties.get_mut(key)?.get_mut("const"));
+    if let Some(tag) = tag.filter(|tag| *tag == name) {
+        *tag = alias.into();
+    }
+    branch.insert("description".to_owned(), description(name).into());
+    branch
+}
+
+const ANY_OTHER: &str = "Any other variant.";
+
+fn is_any_other(schema: &Value) -> bool {
+    schema.get("description").is_some_and(|text| text == ANY_OTHER)
+}
+
+/// Returns the schema of an object with any other value of a tag.
+fn any_other(key: &str, names: &[String]) -> Map<String, Value> {
+    let other = json!({
+        "type": "object",
+        "properties": { key: { "type": "string", "not": { "enum": names } } },
+        "required": [key],
+        "description": ANY_OTHER,
+    });
+    other.as_object().cloned().unwrap_or_default()
+}
+
 /// Returns the schema of an object with one property under another name.
 fn renamed(object: &Map<String, Value>, name: &str, alias: &str) -> Map<String, Value> {
     let mut object = object.clone();
@@ -120,8 +180,8 @@ fn described_name(alias: &Value) -> Option<&str> {
 pub struct RemovedAlias {
     /// The pointer of its property, or of its branch of a choice.
     pub pointer: String,
-    /// The name of the property or variant.
-    pub name: String,
+    /// The name of the property or variant. `None` if the branch accepts any name that no variant has.
+    pub name: Option<String>,
 }
 
 /// Removes the aliases from a schema, at any depth, so that it describes each value once. A property that has aliases is
@@ -157,7 +217,7 @@ pub fn remove(schema: &mut Value) -> Vec<RemovedAlias> {
         let Some(Value::Object(object)) = schema.pointer_mut(object) else { continue };
         match (object.get_mut(keyword), token.parse::<usize>()) {
             (Some(Value::Array(branches)), Ok(idx)) => drop(branches.remove(idx)),
-            _ => remove_property(object, name, &token),
+            _ => remove_property(object, name.as_deref().unwrap_or_default(), &token),
         }
     }
     found
@@ -168,7 +228,7 @@ fn describes_alias(schema: &Value) -> bool {
     let mut is_found = false;
     if let Value::Object(keywords) = schema {
         walk::each(keywords, |_, sub| {
-            is_found = is_found || described_name(sub).is_some() || describes_alias(sub);
+            is_found = is_found || described_name(sub).is_some() || is_any_other(sub) || describes_alias(sub);
         });
     }
     is_found
@@ -180,6 +240,12 @@ fn find(schema: &Value, at: &str, found: &mut Vec<RemovedAlias>) {
     };
     walk::each_at(keywords, |keyword, token, sub| {
         let place = child(at, keyword);
+        if let Token::Index(idx) = token
+            && is_any_other(sub)
+        {
+            let pointer = child(&place, &idx.to_string());
+            return found.push(RemovedAlias { pointer, name: None });
+        }
         let (pointer, name) = match token {
             Token::Only => (place, None),
             Token::Index(idx) => {
@@ -194,7 +260,7 @@ fn find(schema: &Value, at: &str, found: &mut Vec<RemovedAlias>) {
             }
         };
         match name {
-            Some(name) => found.push(RemovedAlias { pointer, name: name.to_owned() }),
+            Some(name) => found.push(RemovedAlias { pointer, name: Some(name.to_owned()) }),
             None => find(sub, &pointer, found),
         }
     });
@@ -203,9 +269,14 @@ fn find(schema: &Value, at: &str, found: &mut Vec<RemovedAlias>) {
 /// Returns the name of the variant of which a branch is an alias: another branch is the same under that name.
 fn variant_of<'s>(branch: &'s Value, branches: &[Value]) -> Option<&'s str> {
     let name = described_name(branch)?;
-    let alias = branch.get("properties")?.as_object()?.keys().next()?;
-    let is_same =
-        |other: &Value| other.as_object().is_some_and(|other| branch.as_object() == Some(&renamed(other, name, alias)));
+    let properties = branch.get("properties")?.as_object()?;
+    let alias = properties.keys().next()?;
+    let tags = || properties.iter().filter_map(|(key, tag)| Some((key, tag.get("const")?.as_str()?)));
+    let is_same = |other: &Value| {
+        let (Some(branch), Some(other)) = (branch.as_object(), other.as_object()) else { return false };
+        *branch == renamed(other, name, alias)
+            || tags().any(|(key, alias)| *branch == retagged(other, key, name, alias))
+    };
     branches.iter().filter(|other| *other != branch).any(is_same).then_some(name)
 }
 

@@ -4,10 +4,11 @@
 //! Derived schemas contain none of these. The type reveals them while it reads: it passes the names of its fields and
 //! variants to the deserializer, and requests a key of a type that a string cannot be. Therefore texts are grown from
 //! nothing, each extended by what the type requests at its end ([`TypeRequest`]). A type that is read through
-//! [`deserialize_any`](serde::Deserializer::deserialize_any), such as the variants of an internally tagged enum,
-//! reveals nothing and stays undecided.
+//! [`deserialize_any`](serde::Deserializer::deserialize_any), such as the fields of an internally tagged enum, reveals
+//! nothing and stays undecided. The names of its variants are in the error for a name that no variant has.
 
 mod places;
+mod tags;
 
 use std::collections::{BTreeSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,6 +17,8 @@ use std::ptr;
 use serde_json::{Map, Value, json};
 
 use self::places::Places;
+use self::tags::NO_VARIANT;
+use super::alias::OtherTag;
 use super::plan::{ProbeOutcome, TypeRequest};
 use super::pointer::child;
 use super::{alias, example, walk};
@@ -38,6 +41,8 @@ pub struct Explored {
     pub(crate) aliases: Vec<(String, Vec<Aliases>)>,
     /// The aliases of variants, by the location of the variant in the schema.
     variants: Vec<(String, Aliases)>,
+    /// The names of tags that the schema lacks, by the location of a branch of the choice.
+    tags: Vec<(String, OtherTag)>,
     /// The locations of variants without data in the schemas of enums that read any other name too.
     other_names: BTreeSet<String>,
     /// The closed objects without properties that the type does not read as a struct, by their location in the schema.
@@ -114,6 +119,9 @@ pub fn completed(mut schema: Value, probe: Probe<'_>) -> Value {
     // The data of a variant is copied too, with the aliases of its fields.
     for (place, (variant, aliases)) in explored.variants.iter().rev() {
         alias::add_to_variant(&mut schema, place, variant, aliases);
+    }
+    for (place, other) in explored.tags.into_iter().rev() {
+        alias::add_tag(&mut schema, &place, &other);
     }
     for place in explored.other_names {
         accept_other_names(&mut schema, &place);
@@ -207,10 +215,18 @@ impl Explorer<'_> {
                 .open
                 .extend(position.schemas.iter().filter_map(|place| self.places.closed_without_properties(place)));
         }
-        let Some(request) = outcome.request.filter(|_| outcome.wants_value && position.depth < MAX_DEPTH) else {
+        if !outcome.wants_value || position.depth >= MAX_DEPTH {
             return;
-        };
+        }
         let schemas = self.places.alternatives(&position.schemas);
+        let is_adjacent = matches!(outcome.request, Some(TypeRequest::Struct([_, _])));
+        if let Some(tagged) = self.places.tagged(&schemas)
+            && self.explore_tags(position, &tagged, is_adjacent)
+            && is_adjacent
+        {
+            return;
+        }
+        let Some(request) = outcome.request else { return };
         match request {
             TypeRequest::Struct(names) | TypeRequest::Enum(names)
                 if position.inside.iter().any(|outer| ptr::eq(*outer, names)) => {}
@@ -275,9 +291,6 @@ impl Explorer<'_> {
     }
 
     fn explore_enum(&mut self, position: &Position, schemas: &[String], variants: &'static [&'static str]) {
-        /// A name that no variant has.
-        const NO_VARIANT: &str = "\u{1}none of the variants";
-
         let listed = self.places.variants(schemas);
         for variant in variants {
             let mut inner = position.member(variant, self.places.member(schemas, variant));

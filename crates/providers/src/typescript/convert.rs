@@ -44,7 +44,7 @@ pub(super) fn convert(schema: &Value, types: Types, side: Side, detail: Detail) 
         losses: Vec::new(),
     };
     for RemovedAlias { pointer, name } in &aliases {
-        converter.report(pointer, "properties", Effect::MetadataOnly, &sent_instead(name));
+        converter.report(pointer, "properties", Effect::MetadataOnly, &sent_instead(name.as_deref()));
     }
     for (at, keyword) in &normal.anchors {
         converter.report(at, keyword, Effect::MetadataOnly, "is removed; references point to definitions");

@@ -15,7 +15,48 @@ const MAX_KEYS: usize = 32;
 /// A schema in which locations are looked up.
 pub(super) struct Places<'s>(pub(super) &'s Value);
 
+/// A choice between objects that a constant property distinguishes.
+pub(super) struct Tagged<'s> {
+    pub(super) key: &'s str,
+    pub(super) branches: Vec<Branch<'s>>,
+}
+
+/// An object of such a choice.
+pub(super) struct Branch<'s> {
+    pub(super) place: String,
+    /// The value of the tag.
+    pub(super) name: &'s str,
+    pub(super) properties: &'s Map<String, Value>,
+}
+
 impl<'s> Places<'s> {
+    /// Returns the branches of a choice that have a required constant text under the same key.
+    pub(super) fn tagged(&self, places: &[String]) -> Option<Tagged<'s>> {
+        let mut branches = places.iter().filter(|place| {
+            let last = place.rsplit('/').next();
+            last.is_some_and(|token| token.parse::<usize>().is_ok())
+        });
+        let tags_of = |place: &String| {
+            let schema = self.at(place)?;
+            let required = schema.get("required")?.as_array()?;
+            let properties = schema.get("properties")?.as_object()?;
+            let text = |(key, schema): (&'s String, &'s Value)| {
+                let name = schema.get("const")?.as_str()?;
+                required.iter().any(|required| required == key).then_some((key.as_str(), name))
+            };
+            Some((properties, properties.iter().find_map(text)?))
+        };
+        let (key, first) = branches.find_map(|place| {
+            let (properties, (key, name)) = tags_of(place)?;
+            Some((key, Branch { place: place.clone(), name, properties }))
+        })?;
+        let rest = branches.filter_map(|place| {
+            let (properties, (other, name)) = tags_of(place)?;
+            (other == key).then(|| Branch { place: place.clone(), name, properties })
+        });
+        Some(Tagged { key, branches: std::iter::once(first).chain(rest).collect() })
+    }
+
     /// Returns the schema at a location. Most tokens have no escapes, so that none is copied, as [`Value::pointer`] does.
     pub(super) fn at(&self, place: &str) -> Option<&'s Value> {
         tokens(place).try_fold(self.0, |value, token| match value {

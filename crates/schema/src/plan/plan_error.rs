@@ -7,7 +7,9 @@ use std::fmt;
 use serde::de::{Expected, Unexpected};
 
 pub use self::type_error::TypeError;
-pub(super) use self::type_error::{Reason, Recording, fmt_message, record_message, record_offset, record_unexpected};
+pub(super) use self::type_error::{
+    Reason, Recording, fmt_message, record_message, record_offset, record_unexpected, record_variants,
+};
 
 /// The error of a plan: the value is not certainly valid. Validation of the whole value decides and explains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +46,12 @@ impl serde::de::Error for PlanError {
 
     fn invalid_value(unexpected: Unexpected<'_>, expected: &dyn Expected) -> Self {
         record_unexpected("invalid value", unexpected, expected);
+        PlanError
+    }
+
+    fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Self {
+        record_variants(expected);
+        record_message(&serde::de::value::Error::unknown_variant(variant, expected));
         PlanError
     }
 }

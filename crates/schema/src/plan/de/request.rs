@@ -6,6 +6,8 @@
 
 use std::cell::Cell;
 
+use crate::plan::plan_error::Recording;
+
 /// A request of a type for a value with inner values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TypeRequest {
@@ -34,6 +36,10 @@ pub struct ProbeOutcome {
     pub is_key_impossible: bool,
     /// The variants of the enum that rejected the last key.
     pub key_variants: Option<&'static [&'static str]>,
+    /// The variants of the enum that rejected the name of a variant.
+    pub variants: Option<&'static [&'static str]>,
+    /// True if the type rejected a value in the text.
+    pub is_rejected: bool,
     n_requests: usize,
 }
 
@@ -44,9 +50,20 @@ thread_local! {
 /// Returns the requests recorded during `read`, which returns whether it is at the end of its text and has read a value.
 pub(in super::super) fn record_during(read: &mut dyn FnMut() -> (bool, bool)) -> ProbeOutcome {
     let outer = OUTCOME.replace(Some(ProbeOutcome::default()));
+    let recording = Recording::start();
     let (at_end, is_value) = read();
+    let reason = recording.into_reason();
     let outcome = OUTCOME.replace(outer).unwrap_or_default();
-    ProbeOutcome { at_end, is_value, request: outcome.request.filter(|_| outcome.n_requests == 1), ..outcome }
+    // The end of the text has no message.
+    let (is_rejected, variants) = (reason.message.is_some(), reason.variants);
+    ProbeOutcome {
+        at_end,
+        is_value,
+        is_rejected,
+        variants,
+        request: outcome.request.filter(|_| outcome.n_requests == 1),
+        ..outcome
+    }
 }
 
 #[cold]

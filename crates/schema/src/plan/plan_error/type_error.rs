@@ -20,7 +20,7 @@ pub struct TypeError {
 }
 
 impl TypeError {
-    pub(in super::super) fn new(Reason { offset, message }: Reason) -> Self {
+    pub(in super::super) fn new(Reason { offset, message, .. }: Reason) -> Self {
         Self { offset, message: message.unwrap_or_else(|| "the type rejects the value".to_owned()) }
     }
 }
@@ -38,6 +38,8 @@ pub(in super::super) struct Reason {
     pub(in super::super) message: Option<String>,
     /// The offset of the innermost value of the first error.
     pub(in super::super) offset: Option<usize>,
+    /// The names that an enum expects, if it has rejected the name of a variant.
+    pub(in super::super) variants: Option<&'static [&'static str]>,
 }
 
 thread_local! {
@@ -77,6 +79,16 @@ pub(in super::super) fn record_message(message: &dyn Display) {
             }
         });
     }
+}
+
+/// Records that a name is none of the variants of an enum.
+#[cold]
+pub(in super::super) fn record_variants(variants: &'static [&'static str]) {
+    REASON.with_borrow_mut(|reason| {
+        if let Some(reason) = reason {
+            reason.variants = Some(variants);
+        }
+    });
 }
 
 /// Records the offset of a value that was rejected.
