@@ -46,7 +46,7 @@ use crate::prompt::Prompt;
 use crate::state::States;
 pub use crate::tool::Location;
 pub use crate::tool::diagnostic::{Diagnostic, DiagnosticKind, Diagnostics};
-use crate::tool::diagnostic::{check_meta, check_object, check_tool, ids_of};
+use crate::tool::diagnostic::{check_contradictions, check_meta, check_object, check_tool, ids_of};
 use crate::tool::entry::Entry;
 use crate::tool::{Tool, ToolId};
 use crate::version::VersionReq;
@@ -191,6 +191,26 @@ impl Catalog {
     /// Returns the errors of [`Catalog::linked`].
     pub fn with(self, tools: impl IntoIterator<Item = Tool>) -> Result<Self, Diagnostics> {
         Self::new(self.tools.into_iter().chain(tools))?.with_prompts(self.prompts)
+    }
+
+    /// Keeps the tools for which `keeps` returns true, and all prompts.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::{Catalog, Tool};
+    ///
+    /// let catalog = Catalog::new([Tool::builder("read").build()?, Tool::builder("write").build()?])?;
+    /// let catalog = catalog.retain(|tool| tool.name() != "write");
+    /// assert!(catalog.get("read").is_some() && catalog.get("write").is_none());
+    /// # Ok::<(), toolkit::catalog::Diagnostics>(())
+    /// ```
+    #[must_use]
+    pub fn retain(mut self, keeps: impl FnMut(&Tool) -> bool) -> Self {
+        self.tools.retain(keeps);
+        // A part of a catalog without defects has none.
+        self.names = Names::new(&self.tools, &mut Vec::new());
+        self
     }
 
     /// Replaces the tools that borrow state which has instances with one tool for each instance; see [`Instances`].
@@ -435,7 +455,7 @@ impl Catalog {
         Diagnostics::none_or(diagnostics).map(|()| self)
     }
 
-    /// Validates all tools and prompts: ids, schemas, examples, `meta` (an object without the key
+    /// Validates all tools and prompts: ids, schemas, examples, defaults, bounds, `meta` (an object without the key
     /// [`META_KEY`](crate::tool::META_KEY)), and unique wire names.
     ///
     /// This builds every schema, so call it in a test:
@@ -455,6 +475,7 @@ impl Catalog {
         let mut diagnostics = Vec::new();
         for tool in self.records() {
             check_tool(tool, &mut diagnostics);
+            check_contradictions(tool, &mut diagnostics);
         }
         WireNames::collect(self, naming, &|tool| Some(naming.wire_name(tool.id())), &mut diagnostics);
         Diagnostics::none_or(diagnostics)

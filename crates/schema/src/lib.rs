@@ -82,6 +82,8 @@ mod violation;
 #[doc(hidden)]
 pub mod alias;
 #[doc(hidden)]
+pub mod contradiction;
+#[doc(hidden)]
 pub mod equality;
 #[doc(hidden)]
 pub mod example;

@@ -419,6 +419,14 @@ impl ToolError {
         })
     }
 
+    /// Names the prompt instead of the tool in the text of a masked error.
+    pub(crate) fn of_prompt(mut self) -> Self {
+        if self.0.message == INTERNAL {
+            self.0.message = "the prompt failed with an internal error".to_owned();
+        }
+        self
+    }
+
     fn mask(mut self) -> Self {
         self.0.is_masked = true;
         self

@@ -398,6 +398,7 @@ impl Permitted<'_> {
 #[cold]
 pub(super) fn report(tool: &Tool, error: ToolError) -> ToolError {
     let error = error.with_tool(&tool.id_text());
+    let error = if tool.is_prompt() { error.of_prompt() } else { error };
     let error = match tool.function_backend() {
         Some(function) => error.with_backend(function),
         None => error,

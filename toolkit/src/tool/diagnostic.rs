@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::entry::Location;
 use super::{Literal, META_KEY, Tool, check_alias, check_name};
+use toolkit_schema::contradiction::contradictions;
 use toolkit_schema::{SchemaError, quoted, shown_id, values};
 
 /// A defect of a catalog, a manifest, a dispatcher or a set of backends.
@@ -57,6 +58,8 @@ pub enum DiagnosticKind {
     ImpossibleKey,
     /// An example is not JSON, or does not match the input schema.
     InvalidExample,
+    /// A default does not match the schema of its argument.
+    InvalidDefault,
     /// `meta` is not a JSON object.
     InvalidMeta,
     /// A text of the tool is deceptive, by the lint rules of `toolkit-contract`.
@@ -283,9 +286,21 @@ fn check_schemas(tool: &Tool, diagnostics: &mut Vec<Diagnostic>) {
         invalid("output", error);
     }
     if !values::has_finite_value(tool.input().as_value()) {
-        let message = "no arguments match the input schema: a type contains itself in a required field";
+        let message =
+            "no arguments match the input schema: a required field accepts no value, or contains its own type";
         diagnostics.push(Diagnostic::new(DiagnosticKind::InvalidSchema, message, [tool]));
     }
+}
+
+/// Reports defaults that their schemas reject, and bounds that exclude every value.
+pub(crate) fn check_contradictions(tool: &Tool, diagnostics: &mut Vec<Diagnostic>) {
+    diagnostics.extend(contradictions(tool.input().as_value()).into_iter().map(|found| {
+        let kind = match found.is_default {
+            true => DiagnosticKind::InvalidDefault,
+            false => DiagnosticKind::InvalidSchema,
+        };
+        Diagnostic::new(kind, found.message, [tool])
+    }));
 }
 
 /// Reports maps whose keys cannot be deserialized from a string: the schema accepts values that no call can use.

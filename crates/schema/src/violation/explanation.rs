@@ -155,7 +155,8 @@ impl<'s> Explanation<'s> {
 
     /// Creates the violation of a key that is not among `names`.
     pub(super) fn unknown_key(&self, failure: &KeywordFailure<'_>, key: &str, names: &[&str]) -> Violation {
-        let suggestion = suggest(key, names.iter().copied()).map(str::to_owned);
+        let absent = names.iter().copied().filter(|name| failure.instance.get(name).is_none());
+        let suggestion = suggest(key, absent).map(str::to_owned);
         let rule = match (&suggestion, names) {
             (Some(_), _) => "is not an argument".to_owned(),
             (None, []) => "is not an argument; no arguments are accepted".to_owned(),
