@@ -25,7 +25,7 @@ use schemars::generate::Contract;
 use serde_json::{Value, json};
 
 use self::document::{Described, finish_input, object, root, tidy, without_titles};
-use super::walk;
+use super::{values, walk};
 
 /// Generates the schema of a tool's arguments: the JSON from which serde deserializes a `T`.
 ///
@@ -43,6 +43,13 @@ use super::walk;
 #[must_use]
 pub fn input<T: JsonSchema>() -> Value {
     finish_input(root(Contract::Deserialize, Described::of::<T>()), &T::schema_name())
+}
+
+/// Returns true if the type is an enum without a tag, which may get variants that are not objects.
+#[doc(hidden)]
+#[must_use]
+pub fn is_untagged_choice<T: JsonSchema>() -> bool {
+    values::is_untagged_choice(root(Contract::Deserialize, Described::of::<T>()).as_value())
 }
 
 /// Generates the schema of arguments that are one value, such as a map. A type of any value becomes an object with any

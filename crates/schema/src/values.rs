@@ -1,6 +1,6 @@
 //! The values that match a schema: whether all of them are objects, and whether any of them is finite.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::walk;
 
@@ -15,6 +15,30 @@ pub fn is_object(schema: &Value) -> bool {
 /// Returns true if every value that matches is an object with declared properties: a struct as opposed to a map.
 pub fn declares_properties(schema: &Value) -> bool {
     Root { document: schema, left: MAX_SCHEMAS, counts: |object| !is_map(object) }.is_object(schema)
+}
+
+/// Returns true if the root is a choice between objects of which one may become something else with another variant: an enum
+/// without a tag. `schema` is that of the type, before it is closed.
+///
+/// The values of an enum with `#[serde(tag = "…")]` are objects, whichever variants it has, and so are those of a struct that
+/// contains a flattened enum.
+pub fn is_untagged_choice(schema: &Value) -> bool {
+    let mut root = schema;
+    for _ in 0..MAX_SCHEMAS {
+        match root.get("$ref").and_then(Value::as_str).and_then(|reference| walk::resolve(schema, reference)) {
+            Some(target) if root.get("type").is_none() => root = target,
+            _ => break,
+        }
+    }
+    let branches = [list(root, "oneOf"), list(root, "anyOf")].concat();
+    let tags = |branch: &Value| -> Vec<String> {
+        let properties = branch.get("properties").and_then(Value::as_object).into_iter().flatten();
+        let is_required = |name: &String| list(branch, "required").contains(&Value::from(name.as_str()));
+        let tags = properties.filter(|(name, tag)| tag.get("const").is_some() && is_required(name));
+        tags.map(|(name, _)| name.clone()).collect()
+    };
+    let Some(first) = branches.first().filter(|_| root.get("type").is_none()) else { return false };
+    !tags(first).iter().any(|tag| branches.iter().all(|branch| tags(branch).contains(tag)))
 }
 
 /// A closed schema without properties is a struct without fields, not a map.
@@ -62,8 +86,8 @@ fn list<'a>(schema: &'a Value, keyword: &str) -> &'a [Value] {
 /// The maximum number of schemas that are visited. An undecided schema counts as finite.
 const VISIT_BUDGET: usize = 10_000;
 
-/// Returns false if every value that `schema` accepts would be infinite, as that of a type that contains itself in a
-/// required field.
+/// Returns false if `schema` accepts no value, as that of an enum without variants, or if every value that it accepts would
+/// be infinite, as that of a type that contains itself in a required field.
 pub fn has_finite_value(schema: &Value) -> bool {
     Search { document: schema, inside: Vec::new(), visits: VISIT_BUDGET }.is_finite(schema)
 }
@@ -78,8 +102,13 @@ struct Search<'a> {
 impl<'a> Search<'a> {
     fn is_finite(&mut self, schema: &'a Value) -> bool {
         let Value::Object(object) = schema else {
-            return true;
+            return *schema != Value::Bool(false);
         };
+        // An enum without variants has `not`.
+        let is_all = |not: &Value| *not == Value::Bool(true) || not.as_object().is_some_and(Map::is_empty);
+        if object.get("not").is_some_and(is_all) || object.get("enum").is_some_and(|values| *values == json!([])) {
+            return false;
+        }
         if self.visits == 0 || self.inside.len() > walk::MAX_DEPTH {
             return true;
         }
@@ -139,6 +168,9 @@ mod tests {
     fn a_schema_without_a_base_case_accepts_nothing_finite() {
         let needs = |next: serde_json::Value| json!({ "type": "object", "properties": { "next": next, "value": {} }, "required": ["next"] });
         for schema in [
+            needs(json!(false)),
+            needs(json!({ "not": {} })),
+            needs(json!({ "anyOf": [{ "enum": [] }, false] })),
             needs(json!({ "$ref": "#" })),
             json!({ "$ref": "#/$defs/A", "$defs": { "A": needs(json!({ "$ref": "#/$defs/A" })) } }),
             json!({ "oneOf": [needs(json!({ "$ref": "#" })), { "type": "array", "minItems": 1, "items": { "$ref": "#" } }] }),
@@ -151,6 +183,7 @@ mod tests {
             json!({ "type": "object", "properties": { "next": { "$ref": "#" } } }),
             json!({ "oneOf": [needs(json!({ "$ref": "#" })), { "type": "string" }] }),
             json!({ "$ref": "#/$defs/missing" }),
+            json!({ "type": "object", "properties": { "next": false } }),
             json!(true),
         ] {
             assert!(has_finite_value(&schema), "{schema}");

@@ -286,7 +286,7 @@ impl<const CHOICE: bool> Pick<CHOICE> {
 
 /// Builds the schema of the arguments of a tool with a sole parameter.
 pub fn sole_input<T: DeserializeOwned + JsonSchema>(sole: &Sole) -> Value {
-    sole.input(generate::input::<T>, |name, description| {
+    sole.input(generate::input::<T>, generate::is_untagged_choice::<T>, |name, description| {
         generate::property::<T>(name, description, !Plan::is_optional(&mut discard::<T>))
     })
 }

@@ -201,11 +201,12 @@ impl Sole {
     }
 
     /// Returns the schema of the arguments, from functions that build the schema of the type and that of an object with
-    /// the argument under a name and with a description.
-    pub fn input(&self, ty: fn() -> Value, object: fn(&str, &str) -> Value) -> Value {
+    /// the argument under a name and with a description. An enum without a tag, `is_choice`, is a named argument, whatever
+    /// its variants are today.
+    pub fn input(&self, ty: fn() -> Value, is_choice: fn() -> bool, object: fn(&str, &str) -> Value) -> Value {
         if self.form.load(Ordering::Relaxed) != NAMED {
             let schema = ty();
-            if values::declares_properties(&schema) {
+            if values::declares_properties(&schema) && !is_choice() {
                 self.form.store(STRUCT, Ordering::Relaxed);
                 return schema;
             }

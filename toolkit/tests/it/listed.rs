@@ -84,19 +84,19 @@ enum Recursive {
 
 /// Declares tools that give back their only argument.
 macro_rules! echoes {
-    ($($name:ident: $ty:ty;)*) => {$(
+    ($($(#[$attr:meta])? $name:ident: $ty:ty;)*) => {$(
         /// Gives back what it was given.
         #[tool]
-        fn $name(it: $ty) -> Value {
+        fn $name($(#[$attr])? it: $ty) -> Value {
             serde_json::to_value(it).expect("it was read from JSON")
         }
     )*};
 }
 echoes! {
-    external: External;
+    #[serde(flatten)] external: External;
     internal: Internal;
     adjacent: Adjacent;
-    untagged: Untagged;
+    #[serde(flatten)] untagged: Untagged;
     flattened: Flattened;
     recursive: Recursive;
 }
