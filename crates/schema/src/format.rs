@@ -164,24 +164,6 @@ pub fn at<'a>(schema: &'a Value, pointer: &str) -> Option<&'a str> {
     format_of(schema, schema_at(schema, pointer)?, 0)
 }
 
-/// Returns true if the schema gives a text a format that a type may enforce.
-pub fn is_in(schema: &Value) -> bool {
-    let mut pending = vec![schema];
-    while let Some(value) = pending.pop() {
-        match value {
-            Value::Object(object) => {
-                if object.get("format").and_then(Value::as_str).is_some_and(|format| example(format).is_some()) {
-                    return true;
-                }
-                pending.extend(object.values());
-            }
-            Value::Array(items) => pending.extend(items),
-            _ => {}
-        }
-    }
-    false
-}
-
 /// Returns the schema of the value at `pointer`.
 pub(super) fn schema_at<'a>(schema: &'a Value, pointer: &str) -> Option<&'a Value> {
     tokens(pointer).try_fold(schema, |place, token| inner(schema, place, &token, 0))

@@ -47,7 +47,6 @@ pub struct Schema {
     checked: OnceLock<Result<Checked, SchemaError>>,
     plan: OnceLock<Option<Plan>>,
     secret: OnceLock<bool>,
-    formats: OnceLock<bool>,
 }
 
 /// A clone compiles its validator again on first use. To share a compiled schema, put it in an `Arc`.
@@ -123,14 +122,7 @@ impl Schema {
     /// Wraps a schema that was derived from a Rust type. It is checked on first use.
     #[doc(hidden)]
     pub const fn generated(value: Value) -> Self {
-        Self {
-            value,
-            fallback: None,
-            checked: OnceLock::new(),
-            plan: OnceLock::new(),
-            secret: OnceLock::new(),
-            formats: OnceLock::new(),
-        }
+        Self { value, fallback: None, checked: OnceLock::new(), plan: OnceLock::new(), secret: OnceLock::new() }
     }
 
     /// Wraps a schema of another program. If it is invalid, `fallback` validates values in its place, and the other program
@@ -227,12 +219,6 @@ impl Schema {
     #[must_use]
     pub fn holds_secret(&self) -> bool {
         *self.secret.get_or_init(|| violation::holds_secret(&self.value, &self.value))
-    }
-
-    /// Returns true if the schema gives a text a format, which the type of the value may enforce.
-    #[doc(hidden)]
-    pub fn has_formats(&self) -> bool {
-        *self.formats.get_or_init(|| format::is_in(&self.value))
     }
 
     /// Returns a copy of the value for logs, in which `"…"` replaces every part that the schema marks as secret

@@ -2,6 +2,7 @@
 //! floats: `3.0` is an integer in JSON Schema and not in serde.
 
 use std::borrow::Cow;
+use std::cell::LazyCell;
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -91,75 +92,127 @@ pub(crate) fn read_tree(
 /// The largest arguments whose error is completed, in bytes.
 const MAX_COMPLETED: usize = 64 << 10;
 
-/// Adds to the error of arguments that violate the schema the values that only the type rejects. They take their places in
-/// the sample of the tool, so that the type reaches them.
+/// Adds to the error of arguments that violate the schema the values that only the type rejects.
 #[cold]
 fn completed(decode: &mut Decode<'_>, tool: &Tool, sent: &Arguments<'_>, error: ToolError) -> ToolError {
-    let is_wrong = |name: &str| {
-        let pointer = child("", name);
-        let rest = |violation: &Violation| violation.pointer.strip_prefix(&pointer).map(str::to_owned);
-        error.violations().iter().filter_map(rest).any(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
     let is_large = matches!(sent, Arguments::Json(text) if text.len() > MAX_COMPLETED);
-    // Types that reject more than their schema, such as those of times and addresses, have a format.
-    if is_large || error.violations().is_empty() || !tool.input().has_formats() {
+    if is_large || error.violations().is_empty() {
         return error;
     }
-    let Some(sample) = tool.sample() else { return error };
-    let (Ok(mut tree), Ok(Value::Object(sample))) = (sent.to_tree(), serde_json::from_str(sample)) else {
-        return error;
+    let Ok(tree) = sent.to_tree() else { return error };
+    // What was sent is not what was validated, if a conversion changed it.
+    let sent = LazyCell::new(|| tool.input().validate(&tree.value).err());
+    let is_in = |pointer: &str, violations: &[Violation]| {
+        let rest = |violation: &Violation| violation.pointer.strip_prefix(pointer).map(str::to_owned);
+        violations.iter().filter_map(rest).any(|rest| rest.is_empty() || rest.starts_with('/'))
     };
-    let Some(given) = tree.value.as_object_mut() else { return error };
-    given.retain(|name, _| !is_wrong(name));
-    let absent: Vec<_> = sample.into_iter().filter(|(name, _)| !given.contains_key(name)).collect();
-    given.extend(absent.iter().map(|(name, _)| (name.clone(), Value::Null)));
-    for (name, value) in absent {
-        tree.put(&child("", &name), Tree::plain(value));
+    let mut value = tree.value.clone();
+    let Some(given) = value.as_object_mut() else { return error };
+    // Most types accept the other values, and read them before those that are wrong.
+    let wrong: Vec<String> = given.keys().filter(|name| is_in(&child("", name), error.violations())).cloned().collect();
+    let mut may_be_inside = false;
+    for name in wrong {
+        let last = given.shift_remove(&name).unwrap_or_default();
+        may_be_inside |= last.is_object();
+        given.insert(name, last);
     }
-    if !tool.input().is_valid(&tree.value) {
-        return error;
+    let is_wrong =
+        |pointer: &str| is_in(pointer, error.violations()) || sent.as_ref().is_some_and(|sent| is_in(pointer, sent));
+    let mut rejected =
+        Rejected { decode, tool, tree: &tree, is_wrong: &is_wrong, trials: MAX_TRIALS, found: Vec::new() };
+    let is_other = |pointer: &str| pointer.split('/').nth(1).is_some_and(|name| !is_wrong(&format!("/{name}")));
+    if may_be_inside || rejected.rejected(&value).is_some_and(|(pointer, _)| is_other(&pointer)) {
+        let Rejected { decode, .. } = &mut rejected;
+        let (value, _) = respelled(&tree, &mut |value| decode(&tree.text_of(value), &mut Vec::new()).is_ok());
+        rejected.search(&value, "");
     }
-    let (value, _) = respelled(&tree, &mut |value| decode(&tree.text_of(value), &mut Vec::new()).is_ok());
-    let text = tree.text_of(&value);
-    match decode(&text, &mut Vec::new()) {
-        Ok(()) => error,
-        Err(rejected) => {
-            let rejected = (rejected.pointer(&text), rejected.message);
-            let rejected = Violations::from_type_errors(mismatches(decode, tool, &tree, value, rejected));
-            refusal(tool, rejected.and(error.violations()))
-        }
+    match rejected.found.is_empty() {
+        true => error,
+        false => refusal(tool, Violations::from_type_errors(rejected.found).and(error.violations())),
     }
 }
 
 /// The maximum number of values that are reported for their type.
 const MAX_REJECTED: usize = 16;
 
-/// Returns the places and rules of the values that match the schema but not the type. Deserialization stops at the first, so
-/// an example takes its place to find the next.
+/// Returns the places and rules of the values that match the schema but not the type. `rejected` is the first, which is
+/// reported in any case.
 #[cold]
 fn mismatches(
     decode: &mut Decode<'_>,
     tool: &Tool,
     tree: &Tree,
-    mut value: Value,
-    mut rejected: (String, String),
+    value: Value,
+    rejected: (String, String),
 ) -> Vec<(String, String)> {
-    let mut found: Vec<(String, String)> = Vec::new();
-    while found.len() < MAX_REJECTED && !found.iter().any(|(pointer, _)| *pointer == rejected.0) {
-        let (pointer, message) = rejected;
-        let rule = mismatch(tool, tree, &pointer, &message);
-        let example = example::at(tool.input().as_value(), &pointer).filter(|_| !pointer.is_empty());
-        let slot = value.pointer_mut(&pointer);
-        found.push((pointer, rule));
-        let (Some(slot), Some(example)) = (slot, example) else { break };
-        *slot = example;
-        let text = tree.text_of(&value);
-        match decode(&text, &mut Vec::new()) {
-            Ok(()) => break,
-            Err(error) => rejected = (error.pointer(&text), error.message),
+    let mut search = Rejected { decode, tool, tree, is_wrong: &|_| false, trials: MAX_TRIALS, found: Vec::new() };
+    search.search(&value, "");
+    if search.found.is_empty() {
+        let rule = mismatch(tool, tree, &rejected.0, &rejected.1);
+        search.found.push((rejected.0, rule));
+    }
+    search.found
+}
+
+/// The search for all values that a type rejects. Deserialization stops at the first. A type reads the properties of an
+/// object in the order of the text, so that each is moved to the front in turn, and an item of a list is replaced by an
+/// example.
+struct Rejected<'r, 'd> {
+    decode: &'r mut Decode<'d>,
+    tool: &'r Tool,
+    tree: &'r Tree,
+    /// Returns true for the pointer of a value that violates the schema at it or inside of it.
+    is_wrong: &'r dyn Fn(&str) -> bool,
+    trials: usize,
+    found: Vec<(String, String)>,
+}
+
+impl Rejected<'_, '_> {
+    /// Searches the object at a pointer, which is the first value of each object around it.
+    fn search(&mut self, value: &Value, at: &str) {
+        let Some(Value::Object(object)) = value.pointer(at) else { return };
+        for name in object.keys() {
+            let place = child(at, name);
+            let mut first = value.clone();
+            if let Some(Value::Object(object)) = first.pointer_mut(at)
+                && let Some(inner) = object.shift_remove(name)
+            {
+                object.shift_insert(0, name.clone(), inner);
+            }
+            match (first.pointer(&place), (self.is_wrong)(&place)) {
+                (Some(Value::Object(_)), true) => self.search(&first, &place),
+                (_, true) => {}
+                (_, false) => self.search_value(first, &place),
+            }
         }
     }
-    found
+
+    /// Searches the value at a pointer, which matches the schema.
+    fn search_value(&mut self, mut value: Value, place: &str) {
+        while let Some((pointer, message)) = self.rejected(&value)
+            && pointer.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            && !self.found.iter().any(|(found, _)| *found == pointer)
+        {
+            if pointer != place && value.pointer(place).is_some_and(Value::is_object) {
+                return self.search(&value, place);
+            }
+            let rule = mismatch(self.tool, self.tree, &pointer, &message);
+            let example = example::at(self.tool.input().as_value(), &pointer);
+            let slot = value.pointer_mut(&pointer);
+            self.found.push((pointer, rule));
+            let (Some(slot), Some(example)) = (slot, example) else { return };
+            *slot = example;
+        }
+    }
+
+    fn rejected(&mut self, value: &Value) -> Option<(String, String)> {
+        if self.trials == 0 || self.found.len() >= MAX_REJECTED {
+            return None;
+        }
+        self.trials -= 1;
+        let text = self.tree.text_of(value);
+        (self.decode)(&text, &mut Vec::new()).err().map(|error| (error.pointer(&text), error.message))
+    }
 }
 
 /// Records the numbers at these locations as changes, because they were read as integers. If they differ from the

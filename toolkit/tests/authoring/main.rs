@@ -1,9 +1,11 @@
 //! Tools as authors write them, and the schemas and results derived from them.
 
+mod declared;
 mod errors;
 mod inputs;
 mod keys;
 mod sole;
+mod tags;
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
