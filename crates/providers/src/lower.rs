@@ -2,7 +2,7 @@
 //!
 //! Each step preserves the meaning of a schema, narrows it, or reports a [`Loss`]. Therefore the original accepts
 //! whatever the lowered schema accepts, after [`restore`] has removed the nulls that represent absent arguments, unless
-//! a loss reports otherwise.
+//! a loss reports otherwise. The bounds of a type's [width] are an exception: no loss reports that they are not exported.
 //!
 //! | module | part |
 //! |---|---|
@@ -38,7 +38,7 @@ use toolkit::tool::Tool;
 use toolkit_schema::alias::{self, RemovedAlias};
 use toolkit_schema::merge::Keywords;
 use toolkit_schema::normal::{Normal, normalized};
-use toolkit_schema::{Schema, inline, order, quoted};
+use toolkit_schema::{Schema, inline, order, quoted, width};
 
 /// A schema in a dialect, with the losses of the conversion.
 #[derive(Clone, Debug, PartialEq)]
@@ -116,6 +116,7 @@ fn normalize_with(schema: &Value, side: Side, keeps_root: impl FnOnce(&Keywords)
     let mut schema = schema.clone();
     // A model would read each of them, and send null for the others in strict mode.
     let aliases = if side == Side::Input { alias::remove(&mut schema) } else { Vec::new() };
+    width::remove(&mut schema);
     Normalized { normal: normalized(&schema, keeps_root), aliases }
 }
 

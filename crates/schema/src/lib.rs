@@ -50,7 +50,7 @@
 //! | `types`, `values`, `tagged`, `alias`, `example` | what a schema says of its values: their types, whether all are objects and any is finite, their tag, the aliases of names, small ones |
 //! | `normal`, `merge`, `root` | a schema whose references are to definitions; several schemas of one value as a single one; input schemas whose root is a plain object |
 //! | `pointer`, `walk`, `order` | JSON Pointers, the schemas within a schema, and the order of its keys |
-//! | `number` | numbers, compared by value |
+//! | `number`, `width` | numbers, compared by value; the bounds that only repeat the width of a type |
 //! | `compare` | two schemas, compared by the values that they accept |
 
 /// The README, so that its example runs.
@@ -121,6 +121,8 @@ pub mod tree;
 pub mod values;
 #[doc(hidden)]
 pub mod walk;
+#[doc(hidden)]
+pub mod width;
 
 #[doc(hidden)]
 pub use self::excerpt::{quoted, shown_id, shown_pointer};

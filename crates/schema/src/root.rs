@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::merge::{Keywords, append, has_in_place, join_all, names, simplify_unevaluated};
 use super::normal::normalized;
-use super::{alias, inline, values, walk};
+use super::{alias, inline, values, walk, width};
 
 /// The keywords that the root of a listed schema does not have.
 const COMBINATORS: [&str; 11] =
@@ -16,8 +16,8 @@ const COMBINATORS: [&str; 11] =
 /// The depth of nested choices below which recursive references are not followed.
 const MAX_DEPTH: usize = 32;
 
-/// Rewrites an input schema for a list of tools: without [aliases](alias), with its definitions inlined, and with a plain
-/// object at the root. Choices at the root are merged, and their forms are added to the description.
+/// Rewrites an input schema for a list of tools: without [aliases](alias) and bounds of the [width] of a type, with its
+/// definitions inlined, and with a plain object at the root. Choices at the root are merged, and their forms are added to the description.
 ///
 /// The result accepts all objects that the schema accepts without aliases, and more: any combination of the properties of
 /// a choice. A property that only one branch of a choice between open objects declares has to match that branch. A schema
@@ -40,6 +40,7 @@ const MAX_DEPTH: usize = 32;
 /// ```
 pub fn list(schema: &mut Value) {
     alias::remove(schema);
+    width::remove(schema);
     inline::inline(schema);
     if !values::is_object(schema) {
         return;

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::Revision;
 use crate::catalog::{Catalog, Diagnostic, DiagnosticKind, Diagnostics, Naming};
 use crate::tool::{Object, Tool, drop_nulls};
-use toolkit_schema::{inline, order, root, values, walk};
+use toolkit_schema::{inline, order, root, values, walk, width};
 
 /// The time for which a client may cache the list, in milliseconds (`ttlMs`, SEP-2549): one hour.
 ///
@@ -30,8 +30,8 @@ pub const LIST_TTL_MS: u64 = 3_600_000;
 ///   category, requirements, replacement, aliases, examples and timeout (`timeoutMs`), as far as they are set.
 /// - The root of an input schema is a plain object with `type` and `properties`, without `oneOf` and the like: hosts pass
 ///   the schema on to models, whose APIs refuse the whole request otherwise. The properties of an enum are merged, with its
-///   variants in the description, and aliases of arguments are not listed. The schema of the tool, which validates the
-///   arguments, stays as it is.
+///   variants in the description. Aliases of arguments are not listed, nor are bounds that only repeat the width of a type
+///   of 32 bits or more. The schema of the tool, which validates the arguments, stays as it is.
 /// - Output schemas have `type: object` at the root for 2025-11-25; there a result that is not an object is wrapped in an
 ///   object with the property `result`, see [`wrap_result`].
 ///
@@ -67,7 +67,7 @@ pub const LIST_TTL_MS: u64 = 3_600_000;
 /// ```
 pub fn list_tools(catalog: &Catalog, revision: Revision, naming: Naming) -> Result<Value, Diagnostics> {
     let names = catalog.listed(naming)?;
-    let entry = |(name, tool)| Value::Object(listed(name, tool, revision, root::list));
+    let entry = |(name, tool)| Value::Object(listed(name, tool, revision, [root::list, width::remove]));
     let tools: Vec<Value> = names.iter().map(entry).collect();
     let mut list = match revision {
         Revision::V2025_11_25 => json!({ "tools": tools }),
@@ -95,7 +95,7 @@ pub fn list_tools(catalog: &Catalog, revision: Revision, naming: Naming) -> Resu
 /// ```
 #[must_use]
 pub fn list_tool(name: &str, tool: &Tool, revision: Revision) -> Value {
-    let mut listed = Value::Object(listed(name, tool, revision, root::list));
+    let mut listed = Value::Object(listed(name, tool, revision, [root::list, width::remove]));
     order::sort(&mut listed);
     listed
 }
@@ -109,7 +109,7 @@ pub fn list_proxied_tool(name: &str, tool: &Tool, revision: Revision) -> Value {
         inline::inline(input);
         *input = of_objects(input.take());
     };
-    Value::Object(listed(name, tool, revision, unchanged))
+    Value::Object(listed(name, tool, revision, [unchanged, |_| {}]))
 }
 
 /// The tools of a catalog in the format of [`list_tools`], as JSON text.
@@ -231,8 +231,8 @@ impl ToolList {
     }
 }
 
-/// Returns the MCP `Tool` (`$defs/Tool` of both revisions), with its input schema rewritten by `list_input`.
-fn listed(name: &str, tool: &Tool, revision: Revision, list_input: impl FnOnce(&mut Value)) -> Object {
+/// Returns the MCP `Tool` (`$defs/Tool` of both revisions), with rewritten schemas of its input and its output.
+fn listed(name: &str, tool: &Tool, revision: Revision, rewrite: [fn(&mut Value); 2]) -> Object {
     let (input, output) = tool.schemas_once();
     let mut fields = tool.mcp_fields_without_schemas(output.is_some());
     // Other servers write `null` for fields without a value, which no revision allows.
@@ -243,10 +243,11 @@ fn listed(name: &str, tool: &Tool, revision: Revision, list_input: impl FnOnce(&
         fields.insert("description".to_owned(), description.into());
     }
     let mut input = input.into_owned();
-    list_input(&mut input);
+    rewrite[0](&mut input);
     fields.insert("inputSchema".to_owned(), input);
     if let Some(schema) = output {
         let mut schema = schema.into_owned();
+        rewrite[1](&mut schema);
         inline::inline(&mut schema);
         fields.insert("outputSchema".to_owned(), schema);
     }

@@ -5,6 +5,7 @@ use std::fmt;
 use serde_json::Value;
 
 use super::View;
+use crate::width::is_width;
 
 /// A limit of values, other than their types. Its text is a short phrase, such as `1 to 14` or `at most 9 items`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -80,12 +81,6 @@ impl fmt::Display for Limit<'_> {
             Self::UniqueItems => f.write_str("unique items"),
         }
     }
-}
-
-/// Returns true if a limit is only that of an integer type.
-fn is_width(limit: &Value) -> bool {
-    const WIDTHS: [i64; 5] = [i32::MIN as i64, i32::MAX as i64, u32::MAX as i64, i64::MIN, i64::MAX];
-    limit.as_i64().is_some_and(|limit| WIDTHS.contains(&limit)) || limit.as_u64() == Some(u64::MAX)
 }
 
 /// Returns true for formats that are types of numbers, such as `uint8` and `double`, and not textual formats.

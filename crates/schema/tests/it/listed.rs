@@ -196,3 +196,31 @@ fn each_of_many_recursive_variants_is_listed() {
         json!({ "type": "object", "allOf": [{ "$ref": "#/$defs/a" }], "$defs": { "a": { "$ref": "#/$defs/a" } } });
     assert_eq!(listed(&endless)["type"], "object");
 }
+
+#[test]
+fn the_width_of_a_type_is_in_the_contract_and_not_in_the_list() {
+    #[derive(Deserialize, JsonSchema)]
+    #[expect(dead_code, reason = "only its schema is looked at")]
+    struct Widths {
+        wide: Vec<i32>,
+        unsigned: Option<u32>,
+        float: f32,
+        narrow: u16,
+        #[schemars(range(max = 9))]
+        limited: i32,
+    }
+    let contract = generate::input::<Widths>();
+    let maximum = |schema: &Value, place: &str| schema.pointer(place).and_then(|place| place.get("maximum").cloned());
+    assert_eq!(maximum(&contract, "/properties/wide/items"), Some(json!(i32::MAX)));
+    assert_eq!(maximum(&contract, "/properties/float"), Some(json!(f64::from(f32::MAX))));
+    assert_eq!(
+        listed(&contract)["properties"],
+        json!({
+            "wide": { "type": "array", "items": { "type": "integer" } },
+            "unsigned": { "type": ["integer", "null"], "minimum": 0 },
+            "float": { "type": "number" },
+            "narrow": { "type": "integer", "minimum": 0, "maximum": 65535 },
+            "limited": { "type": "integer", "maximum": 9 },
+        })
+    );
+}
