@@ -50,15 +50,18 @@ impl Authorities {
     pub fn add_pem(&mut self, pem: &str) -> Result<(), PemError> {
         let n_before = self.added.len();
         for certificate in CertificateDer::pem_slice_iter(pem.as_bytes()) {
-            let certificate = certificate.map_err(|error| PemError(format!("the PEM text is malformed: {error}")))?;
+            let certificate = certificate.map_err(|error| PemError::new("the PEM text is malformed", error))?;
             // Rejects a malformed certificate here and not at the first call.
             let added = RootCertStore::empty().add(certificate.clone());
-            added.map_err(|error| PemError(format!("malformed certificate: {error}")))?;
+            added.map_err(|error| PemError::new("malformed certificate", error))?;
             self.added.push(certificate);
         }
         match self.added.len() > n_before {
             true => Ok(()),
-            false => Err(PemError("the PEM text has no certificate; expected `-----BEGIN CERTIFICATE`".to_owned())),
+            false => {
+                let message = "the PEM text has no certificate; expected `-----BEGIN CERTIFICATE`".to_owned();
+                Err(PemError { message, source: None })
+            }
         }
     }
 
@@ -89,16 +92,29 @@ impl Authorities {
 }
 
 /// The error for a text without valid PEM certificates.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PemError(String);
+#[derive(Debug)]
+pub struct PemError {
+    message: String,
+    source: Option<Box<dyn Error + Send + Sync>>,
+}
 
-impl fmt::Display for PemError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+impl PemError {
+    fn new(what: &str, source: impl Error + Send + Sync + 'static) -> Self {
+        Self { message: format!("{what}: {source}"), source: Some(source.into()) }
     }
 }
 
-impl std::error::Error for PemError {}
+impl fmt::Display for PemError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl Error for PemError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.source.as_deref().map(|source| source as _)
+    }
+}
 
 /// Returns the defect of the server's certificate if it caused this connection error.
 #[must_use]

@@ -118,7 +118,10 @@ fn malformed_certificates_are_rejected_when_they_are_added() {
         ("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", "malformed certificate: "),
         ("-----BEGIN CERTIFICATE-----\n*\n-----END CERTIFICATE-----\n", "the PEM text is malformed: "),
     ] {
-        let found = Authorities::platform().add_pem(pem).unwrap_err().to_string();
-        assert!(found.starts_with(error), "{found}");
+        let found = Authorities::platform().add_pem(pem).unwrap_err();
+        let cause = found.source().map(ToString::to_string);
+        assert!(found.to_string().starts_with(error), "{found}");
+        assert_eq!(cause.is_some(), !pem.is_empty(), "{found:?}");
+        assert!(cause.is_none_or(|cause| found.to_string() == format!("{error}{cause}")), "{found:?}");
     }
 }

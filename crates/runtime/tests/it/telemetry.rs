@@ -94,6 +94,7 @@ fn spans_have_the_names_kinds_and_attributes_of_the_conventions() {
         assert_eq!(attributes["jsonrpc.request.id"], "7");
         assert_eq!(attributes["mcp.session.id"], "s1");
         assert_eq!(attributes["network.transport"], "tcp");
+        assert_eq!(attributes["network.protocol.name"], "http");
         assert!(matches!(tool.status, Status::Error { .. }));
         assert_eq!(prompt.name, "prompts/get greet");
         let attributes = texts(&prompt.attributes);
@@ -126,6 +127,17 @@ fn a_request_continues_the_trace_of_its_sender_and_names_itself_as_the_parent() 
     assert_eq!(client.parent_span_id, server.span_context.span_id());
     let expected = format!("00-{TRACE}-{}-01", client.span_context.span_id());
     assert_eq!(sent, Some(TraceParent { traceparent: expected, tracestate: Some("a=1".to_owned()) }));
+}
+
+#[test]
+fn a_request_over_pipes_has_no_protocol_of_the_network() {
+    let info = RequestInfo { transport: Transport::Pipe, session: None, peer: None, ..info(Side::Server) };
+    let spans = spans(|| ObservedRequest::start(&info, None).end(RequestOutcome::Ok));
+    let attributes = texts(&spans[0].attributes);
+    assert_eq!(attributes["network.transport"], "pipe");
+    for absent in ["network.protocol.name", "mcp.session.id", "client.address", "client.port"] {
+        assert!(!attributes.contains_key(absent), "{attributes:?}");
+    }
 }
 
 #[test]
