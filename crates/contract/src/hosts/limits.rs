@@ -52,6 +52,10 @@ pub enum Limited {
     Instructions,
     /// The characters of a result without pictures.
     Result,
+    /// The characters of the text of an error.
+    Error,
+    /// The seconds that the host waits for the start of a server, unless its user changes that.
+    Start,
     /// The seconds that the host waits for a call, unless its user changes that.
     Timeout,
 }
@@ -77,6 +81,8 @@ hosts! {
         Limited::Instructions, 2_048, "cuts them",
             "https://github.com/anthropics/claude-code/issues/81268", "2026-07-26";
         Limited::Result, 50_000, "saves the result to a file",
+            "https://qiita.com/akihidem/items/32e331a9cbe0abf3af11", "2026-10-05";
+        Limited::Error, 11_000, "cuts the text",
             "https://qiita.com/akihidem/items/32e331a9cbe0abf3af11", "2026-10-05";
     }
     "claude-desktop" "Claude Desktop" {
@@ -104,6 +110,8 @@ hosts! {
     "codex" "Codex" {
         Limited::Name("mcp__{server}__{tool}"), 64, "replaces the end of the name by a hash",
             "https://github.com/openai/codex/blob/main/codex-rs/core/src/mcp_connection_manager.rs", "2026-11-29";
+        Limited::Start, 10, "stops waiting",
+            "https://github.com/openai/codex/issues/11851", "2026-11-29";
         Limited::Timeout, 60, "stops waiting",
             "https://zuplo.com/learn/mcp/compatibility/clients/codex-cli", "2026-07-31";
     }

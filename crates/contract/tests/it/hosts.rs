@@ -138,6 +138,8 @@ fn the_document_lists_every_limit() {
                 Limited::Description => "description of a tool, characters".to_owned(),
                 Limited::Instructions => "instructions of the server, characters".to_owned(),
                 Limited::Result => "result without pictures, characters".to_owned(),
+                Limited::Error => "text of an error, characters".to_owned(),
+                Limited::Start => "start of the server, seconds".to_owned(),
                 Limited::Timeout => "duration of a call, seconds".to_owned(),
                 _ => unreachable!("all are listed"),
             };
