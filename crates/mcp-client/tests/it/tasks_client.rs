@@ -9,10 +9,8 @@ mod proxied;
 mod questions;
 mod scripted;
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
-use test_support::backends::{collected, dispatcher, in_the_end};
+use test_support::backends::{collected, dispatcher, in_the_end, until};
 use toolkit::{Context, ToolError};
 use toolkit_mcp_client::McpBackend;
 
@@ -72,14 +70,4 @@ async fn build(backend: &McpBackend) -> Result<Value, ToolError> {
 async fn build_with(backend: &McpBackend, context: &Context) -> Result<Value, ToolError> {
     let dispatcher = dispatcher(backend).await;
     in_the_end(dispatcher.call_with(context, "up:build", json!({ "target": "all" }))).await.map(|result| result.value())
-}
-
-/// Waits until a condition holds.
-async fn until(mut holds: impl FnMut() -> bool) {
-    in_the_end(async {
-        while !holds() {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-    })
-    .await;
 }

@@ -188,6 +188,45 @@ async fn another_issuer_than_the_configured_one_is_rejected() {
 }
 
 #[tokio::test]
+async fn metadata_without_an_authorization_server_is_rejected() {
+    let world = World::start().await;
+    for servers in [json!([]), json!(null)] {
+        let mut prm = world.prm();
+        prm["authorization_servers"] = servers;
+        world.on_json(PRM, prm);
+        for settings in [OAuth::new(), OAuth::new().issuer(&world.issuer)] {
+            let error = login(&world.endpoint(settings)).await.unwrap_err().to_string();
+            assert!(error.ends_with("names no authorization server"), "{error}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_configured_one_of_several_authorization_servers_is_used() {
+    let world = World::start().await;
+    let mut prm = world.prm();
+    prm["authorization_servers"] = json!([format!("{}/tenant", world.issuer), world.issuer]);
+    world.on_json(PRM, prm);
+    // A slash at the end of a host is the same URL.
+    let state = login(&world.endpoint(OAuth::new().issuer(format!("{}/", world.issuer)))).await.unwrap();
+    assert_eq!(state.issuer, world.issuer);
+    assert!(login(&world.endpoint(OAuth::new())).await.is_err(), "the first one has no metadata");
+}
+
+#[tokio::test]
+async fn an_issuer_with_a_query_or_a_fragment_is_rejected() {
+    let world = World::start().await;
+    for rest in ["?tenant=1", "#tenant"] {
+        let mut prm = world.prm();
+        prm["authorization_servers"] = json!([format!("{}/{rest}", world.issuer)]);
+        world.on_json(PRM, prm);
+        let error = login_error(&world).await;
+        assert!(error.ends_with("must not have a query or a fragment"), "{error}");
+    }
+    assert_eq!(world.requests(METADATA).len(), 0);
+}
+
+#[tokio::test]
 async fn a_server_without_pkce_or_codes_is_rejected() {
     let world = World::start().await;
     for patch in [

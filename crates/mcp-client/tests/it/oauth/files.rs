@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use toolkit::call::SecretString;
-use toolkit_mcp_client::{FileTokens, OAuth, TokenStore};
+use toolkit_mcp_client::{FileTokens, MemoryTokens, OAuth, TokenStore};
 
 use super::world::{Client, World, login};
 
@@ -192,4 +192,44 @@ async fn a_lock_excludes_others() {
     drop(lock);
     waiting.await.unwrap().unwrap();
     drop(other);
+}
+
+#[tokio::test]
+async fn each_store_returns_what_was_saved_until_it_is_removed() {
+    let folder = Folder::new("stores");
+    let stores: [&dyn TokenStore; 2] = [&MemoryTokens::new(), &FileTokens::new(folder.path())];
+    for store in stores {
+        let record = async |key| store.load(key).await.unwrap().map(|record| record.expose().to_owned());
+        assert_eq!(record("a").await, None);
+        store.remove("a").await.unwrap();
+        for (key, saved) in [("a", "first"), ("b", "other"), ("a", "second")] {
+            store.save(key, &SecretString::from(saved)).await.unwrap();
+        }
+        assert_eq!((record("a").await.as_deref(), record("b").await.as_deref()), (Some("second"), Some("other")));
+        store.remove("a").await.unwrap();
+        assert_eq!((record("a").await, record("b").await.as_deref()), (None, Some("other")));
+    }
+}
+
+#[tokio::test]
+async fn a_record_has_at_most_256_kib() {
+    let folder = Folder::new("large");
+    let tokens = FileTokens::new(folder.path());
+    for (n_bytes, is_read) in [(256 << 10, true), ((256 << 10) + 1, false)] {
+        tokens.save("key", &SecretString::from("x".repeat(n_bytes))).await.unwrap();
+        assert_eq!(tokens.load("key").await.is_ok(), is_read, "{n_bytes}");
+    }
+}
+
+#[tokio::test]
+async fn a_lock_that_another_process_keeps_is_given_up_after_30_seconds() {
+    let folder = Folder::new("kept-lock");
+    let tokens = FileTokens::new(folder.path());
+    let lock = tokens.lock("key").await.unwrap();
+    tokio::time::pause();
+    let start = tokio::time::Instant::now();
+    let error = tokens.lock("key").await.map(drop).unwrap_err();
+    assert_eq!(error.to_string(), "another process has locked the tokens for 30 s");
+    assert_eq!(start.elapsed().as_secs(), 30);
+    drop(lock);
 }

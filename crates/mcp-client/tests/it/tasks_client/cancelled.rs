@@ -24,7 +24,7 @@ async fn endless(era: Era) -> Scripted {
 }
 
 async fn assert_cancelled(server: &Scripted, era: Era) {
-    until(|| !server.seen("tasks/cancel").is_empty()).await;
+    until(async || !server.seen("tasks/cancel").is_empty()).await;
     let [cancel] = &server.seen("tasks/cancel")[..] else { panic!("it was cancelled twice") };
     assert_eq!(cancel.params["taskId"], ID);
     if era == Era::Modern {
@@ -40,7 +40,7 @@ async fn a_cancelled_call_cancels_its_task() {
         let context = Context::new().with_cancel(token.clone());
         let backend = server.backend();
         let (outcome, ()) = tokio::join!(build_with(&backend, &context), async {
-            until(|| !server.seen("tasks/get").is_empty()).await;
+            until(async || !server.seen("tasks/get").is_empty()).await;
             assert_eq!(backend.status().n_tasks, 1);
             token.cancel();
         });
@@ -57,7 +57,7 @@ async fn a_dropped_call_cancels_its_task() {
         let backend = server.backend();
         tokio::select! {
             outcome = build(&backend) => panic!("{outcome:?}"),
-            () = until(|| !server.seen("tasks/get").is_empty()) => {}
+            () = until(async || !server.seen("tasks/get").is_empty()) => {}
         }
         assert_cancelled(&server, era).await;
     }
@@ -87,7 +87,7 @@ async fn a_call_that_is_dropped_while_its_task_is_created_cancels_it() {
     let dispatcher = Arc::new(dispatcher(&backend).await);
     tokio::select! {
         outcome = dispatcher.call("up:build", json!({})) => panic!("{outcome:?}"),
-        () = until(|| !server.seen("tools/call").is_empty()) => {}
+        () = until(async || !server.seen("tools/call").is_empty()) => {}
     }
     assert!(server.seen("tasks/cancel").is_empty());
     let Reply::Result(created) = created(Era::Legacy, json!({})) else { unreachable!() };

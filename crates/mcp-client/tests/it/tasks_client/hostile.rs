@@ -40,7 +40,7 @@ async fn a_malformed_state_is_an_error_that_cancels_the_task() {
             let (error, server) = error_of(era, states).await;
             assert_eq!(error.kind(), ErrorKind::InvalidResponse);
             assert_eq!(error.message(), format!("the MCP server `up` {message}"), "{era:?}");
-            until(|| server.seen("tasks/cancel").len() == 1).await;
+            until(async || server.seen("tasks/cancel").len() == 1).await;
         }
         let (error, _) = error_of(era, vec![json!({ "content": [] })]).await;
         assert_eq!(error.kind(), ErrorKind::InvalidResponse, "{era:?}: {error}");

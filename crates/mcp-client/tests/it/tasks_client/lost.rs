@@ -148,7 +148,7 @@ async fn a_stopped_server_ends_the_calls_of_its_tasks() {
         .await;
         let backend = server.backend();
         let (outcome, ()) = tokio::join!(build(&backend), async {
-            super::until(|| !server.seen("tasks/get").is_empty()).await;
+            super::until(async || !server.seen("tasks/get").is_empty()).await;
             backend.stop().await.unwrap();
         });
         assert_eq!(outcome.unwrap_err().message(), "the MCP server `up` is stopped", "{era:?}");

@@ -84,7 +84,7 @@ impl Ours {
     }
 
     async fn is_started(&self) {
-        until(|| self.site.n_started.load(Ordering::SeqCst) == 1).await;
+        until(async || self.site.n_started.load(Ordering::SeqCst) == 1).await;
     }
 }
 
@@ -127,7 +127,7 @@ async fn a_call_becomes_a_task_and_returns_its_result() {
         let (result, ()) = in_the_end(async {
             tokio::join!(call, async {
                 ours.is_started().await;
-                until(|| messages.lock().unwrap().iter().any(|message| message == "building")).await;
+                until(async || messages.lock().unwrap().iter().any(|message| message == "building")).await;
                 tokio::time::sleep(Duration::from_millis(200)).await;
                 ours.site.go.notify_one();
             })
@@ -150,7 +150,7 @@ async fn a_task_ends_while_its_server_cannot_be_reached() {
                 tokio::time::sleep(Duration::from_millis(300)).await;
                 ours.is_down.store(true, Ordering::SeqCst);
                 ours.site.go.notify_one();
-                until(|| ours.site.n_dropped.load(Ordering::SeqCst) == 1).await;
+                until(async || ours.site.n_dropped.load(Ordering::SeqCst) == 1).await;
                 tokio::time::sleep(Duration::from_millis(500)).await;
                 ours.is_down.store(false, Ordering::SeqCst);
             })
@@ -178,7 +178,7 @@ async fn a_cancelled_call_drops_the_tool() {
         })
         .await;
         assert_eq!(result.unwrap_err().kind(), ErrorKind::Cancelled, "{era:?}");
-        until(|| ours.site.n_dropped.load(Ordering::SeqCst) == 1).await;
+        until(async || ours.site.n_dropped.load(Ordering::SeqCst) == 1).await;
     }
 }
 

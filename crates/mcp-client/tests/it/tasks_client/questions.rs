@@ -134,7 +134,7 @@ async fn a_task_asks_in_at_most_ten_rounds() {
     let error = build_with(&server.backend().may_ask(), &user.context()).await.unwrap_err();
     assert_eq!(error.message(), "the MCP server `up` asked for more than 10 times");
     assert_eq!(user.questions().len(), 10);
-    until(|| server.seen("tasks/cancel").len() == 1).await;
+    until(async || server.seen("tasks/cancel").len() == 1).await;
 }
 
 #[tokio::test]
@@ -157,7 +157,7 @@ async fn requests_that_are_not_questions_are_errors() {
         let error = build_with(&server.backend().may_ask(), &user.context()).await.unwrap_err();
         assert!(error.message().starts_with(message), "{error}");
         assert_eq!(user.questions(), [""; 0]);
-        until(|| server.seen("tasks/cancel").len() == 1).await;
+        until(async || server.seen("tasks/cancel").len() == 1).await;
     }
 }
 
