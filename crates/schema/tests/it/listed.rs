@@ -89,6 +89,40 @@ fn a_property_of_two_flattened_enums_accepts_the_values_of_both() {
 }
 
 #[test]
+fn the_text_of_the_forms_states_whether_several_may_be_used() {
+    let part = |name: &str, is_closed: bool| json!({ "type": "object", "properties": { name: {} }, "required": [name], "additionalProperties": !is_closed });
+    for (keyword, are_closed, start) in [
+        ("oneOf", [true, true], "One of these forms:"),
+        ("oneOf", [false, false], "One of these forms:"),
+        ("anyOf", [true, true], "One of these forms:"),
+        ("anyOf", [true, false], "At least one of these forms:"),
+        ("anyOf", [false, false], "At least one of these forms:"),
+    ] {
+        let schema = json!({ "type": "object", keyword: [part("a", are_closed[0]), part("b", are_closed[1])] });
+        let listed = listed(&schema);
+        assert_eq!(listed["description"], format!("{start}\n- {{a}}\n- {{b}}"), "{schema}");
+    }
+    let kind = |kind: &str| json!({ "type": "object", "properties": { "a": { "type": kind } }, "required": ["a"] });
+    let same = listed(&json!({ "type": "object", "anyOf": [kind("string"), kind("integer")] }));
+    assert_eq!(same.get("description"), None, "{same}");
+}
+
+#[test]
+fn a_form_has_its_constants_first_and_other_names_than_identifiers_in_quotes() {
+    let schema = json!({ "type": "object", "description": "Moves. ", "oneOf": [
+        {
+            "type": "object", "description": " By\nname. ",
+            "properties": { "a-b": {}, "1st": {}, "_c1": {}, "by": { "const": "name" }, "": {} },
+            "required": ["by", "_c1", "other"],
+        },
+        { "type": "object", "properties": { "by": { "const": 1 } } },
+    ] });
+    let expected = "Moves.\nOne of these forms:\n\
+                    - {by: \"name\", \"a-b\"?, \"1st\"?, _c1, \"\"?, other}: By name.\n- {by?: 1}";
+    assert_eq!(listed(&schema)["description"], expected);
+}
+
+#[test]
 fn a_recursive_choice_stays_where_it_is_not_the_root() {
     let tree = json!({ "oneOf": [
         { "type": "object", "properties": { "leaf": { "type": "integer" } }, "required": ["leaf"], "additionalProperties": false },

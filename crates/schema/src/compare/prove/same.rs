@@ -73,10 +73,7 @@ fn is_same_value<'s>(
             for (name, value) in values {
                 is_same = is_same
                     && match others.get(name) {
-                        Some(other) if walk::is_schema(value) && walk::is_schema(other) => {
-                            is_same_within(prover, a.at(value), b.at(other), open)?
-                        }
-                        Some(other) => value == other,
+                        Some(other) => is_same_within(prover, a.at(value), b.at(other), open)?,
                         None => false,
                     };
             }
