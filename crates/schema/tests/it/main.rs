@@ -6,6 +6,7 @@ mod excerpt;
 mod formats;
 mod hostile_schemas;
 mod listed;
+mod merge;
 mod plan;
 mod real;
 mod schema_contract;
