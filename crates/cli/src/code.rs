@@ -186,7 +186,7 @@ pub(crate) fn serve_sandbox_command() -> Command {
 }
 
 pub(crate) fn serve_sandbox(matches: &ArgMatches) -> Result<Exit, CommandError> {
-    let address = *matches.get_one::<SocketAddr>("address").expect("the argument is required");
+    let address = listen::resolve(matches.get_one::<String>("address").expect("the argument is required"))?;
     let profile = matches.get_one::<Profile>("profile").copied().unwrap_or(Profile::Hardened);
     let mut limits = ServerLimits::default();
     if let Some(&sessions) = matches.get_one::<usize>("sessions") {

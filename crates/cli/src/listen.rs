@@ -1,7 +1,8 @@
 //! What servers share: the address, the token that clients must send, and the signal that stops them.
 #![cfg_attr(not(any(feature = "code", feature = "otc")), allow(dead_code))]
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::fmt::Display;
+use std::net::{SocketAddr, ToSocketAddrs};
 
 use clap::ArgMatches;
 
@@ -14,17 +15,23 @@ pub(crate) const TOKEN: &str = "SERVE_TOKEN";
 #[cfg(feature = "server")]
 const MIN_TOKEN_LEN: usize = 16;
 
-/// Parses an address to listen at. A port without a host is on the loopback interface.
-pub(crate) fn address(text: &str) -> Result<SocketAddr, String> {
-    if let Ok(port) = text.strip_prefix(':').unwrap_or(text).parse() {
-        return Ok(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port));
-    }
-    let text = text.strip_prefix("localhost").map_or_else(|| text.to_owned(), |port| format!("127.0.0.1{port}"));
-    text.parse().map_err(|_| "expected an IP address and a port, such as 127.0.0.1:8080, or a port".to_owned())
+/// Parses an address to listen at, a host and a port. A port without a host is on the loopback interface.
+pub(crate) fn address(text: &str) -> Result<String, String> {
+    let (host, port) = text.rsplit_once(':').unwrap_or(("", text));
+    let port: u16 = port.parse().map_err(|_| "expected a host and a port, such as 127.0.0.1:8000, or a port")?;
+    // A machine may lack IPv6, the first address of `localhost`.
+    let host = if matches!(host, "" | "localhost") { "127.0.0.1" } else { host };
+    Ok(format!("{host}:{port}"))
+}
+
+/// Returns the first address of a host and a port.
+pub(crate) fn resolve(address: &str) -> Result<SocketAddr, CommandError> {
+    let resolved = address.to_socket_addrs().and_then(|mut all| all.next().ok_or(std::io::ErrorKind::NotFound.into()));
+    resolved.map_err(|error| bind_error(address, &error))
 }
 
 /// Returns the error of an address at which the program cannot listen.
-pub(crate) fn bind_error(address: SocketAddr, error: &std::io::Error) -> CommandError {
+pub(crate) fn bind_error(address: impl Display, error: &std::io::Error) -> CommandError {
     CommandError::failed("io", format!("cannot listen at {address}: {error}"))
 }
 

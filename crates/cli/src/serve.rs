@@ -145,7 +145,7 @@ fn mcp() -> Vec<Arg> {
         Arg::new("http")
             .long("http")
             .value_name("ADDR")
-            .value_parser(address)
+            .value_parser(crate::listen::address)
             .help("Listen at this address, such as 127.0.0.1:8000; a port without a host listens on 127.0.0.1"),
         // What other servers call it.
         Arg::new("port").long("port").hide(true).value_parser(UnknownArgumentValueParser::suggest_arg("--http")),
@@ -321,15 +321,5 @@ fn origin(text: &str) -> Result<String, String> {
     match host_of(text).is_some_and(|text| host(&text).is_ok()) {
         true => Ok(text.to_owned()),
         false => Err("expected a scheme and a host, such as https://example.com, without a path or `*`".to_owned()),
-    }
-}
-
-/// Parses an address to listen at. A port without a host is on the loopback interface.
-fn address(text: &str) -> Result<String, String> {
-    let (host, port) = text.rsplit_once(':').unwrap_or(("", text));
-    let port: u16 = port.parse().map_err(|_| "expected a host and a port, such as 127.0.0.1:8000, or a port")?;
-    match host {
-        "" => Ok(format!("127.0.0.1:{port}")),
-        host => Ok(format!("{host}:{port}")),
     }
 }

@@ -46,7 +46,8 @@ pub(super) fn start(
     configure: Configure<DispatcherBuilder>,
     others: Metrics,
 ) -> Result<Configure<DispatcherBuilder>, CommandError> {
-    let Some(&address) = matches.get_one::<SocketAddr>("health") else { return Ok(configure) };
+    let Some(address) = matches.get_one::<String>("health") else { return Ok(configure) };
+    let address = listen::resolve(address)?;
     let calls = CallCounter::default();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let listener = {

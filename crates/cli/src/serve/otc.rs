@@ -24,7 +24,7 @@ pub(super) fn run(
     matches: &ArgMatches,
     configure: Configure<DispatcherBuilder>,
 ) -> Result<Exit, CommandError> {
-    let address = *matches.get_one::<SocketAddr>("otc").expect("`--otc` is present");
+    let address = listen::resolve(matches.get_one::<String>("otc").expect("`--otc` is present"))?;
     let is_local = address.ip().is_loopback();
     let auth = auth(matches, is_local)?;
     if auth.is_none() && !is_local && !matches.get_flag("allow-unauthenticated") {

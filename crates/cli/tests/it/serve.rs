@@ -1,5 +1,8 @@
 //! `serve`: the served tools, and errors at start.
 
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
 use serde_json::{Value, json};
 
 use super::{Ran, SERVE, TOOLS, command, fed, running, tools, tools_reading};
@@ -61,7 +64,7 @@ fn invalid_options_are_reported_at_start() {
 fn a_port_without_a_host_is_on_the_loopback_interface() {
     use std::io::{BufRead, BufReader};
 
-    let mut serving = command(&TOOLS, &["serve", "--http", "0"]).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let mut serving = command(&TOOLS, &["serve", "--http", "0"]).stderr(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();
     BufReader::new(serving.stderr.take().unwrap()).read_line(&mut line).unwrap();
     serving.kill().unwrap();
@@ -143,6 +146,27 @@ fn the_skills_of_a_directory_are_served() {
 }
 
 #[test]
+fn every_address_to_listen_at_is_a_host_with_a_port_or_a_port() {
+    for option in ["--http", "--otc", "--health"] {
+        refused(&[option, "localhost"]).exits(2).says("expected a host and a port");
+        refused(&[option, "127.0.0.1:65536"]).exits(2).says("expected a host and a port");
+        refused(&[option, "nowhere.invalid:1"]).exits(1).says("cannot listen at nowhere.invalid:1: ");
+        for address in ["0", ":0", "localhost:0", "127.0.0.1:0"] {
+            let mut serving = command(&TOOLS, &["serve", option, address]);
+            let mut serving = serving.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+            let mut lines = BufReader::new(serving.stderr.take().unwrap()).lines().map(Result::unwrap);
+            let line = lines.find(|line| line.contains("http://"));
+            serving.kill().unwrap();
+            serving.wait().unwrap();
+            assert!(
+                line.as_ref().is_some_and(|line| line.contains("http://127.0.0.1:")),
+                "{option} {address}: {line:?}"
+            );
+        }
+    }
+}
+
+#[test]
 fn an_address_in_use_is_reported() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
@@ -157,9 +181,6 @@ struct Probed {
 
 impl Probed {
     fn new(address: &str, args: &[&str], token: Option<&str>) -> Self {
-        use std::io::{BufRead, BufReader};
-        use std::process::Stdio;
-
         let mut command = command(&TOOLS, &[&["serve", "--health", address], args].concat());
         command.env_remove("SERVE_TOKEN").envs(token.map(|token| ("SERVE_TOKEN", token)));
         let mut serving = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

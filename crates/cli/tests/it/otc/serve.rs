@@ -17,7 +17,7 @@ fn an_unprotected_command_line_is_rejected() {
     for (args, said) in [
         (&["--allow-unauthenticated"][..], "--otc"),
         (&["--otc", "0", "--read-only"], "cannot be used with"),
-        (&["--otc", "nowhere"], "expected an IP address and a port"),
+        (&["--otc", "nowhere"], "expected a host and a port"),
         (&["--otc", "0.0.0.0:0"], "other machines can reach 0.0.0.0:0: set SERVE_TOKEN"),
         (&["--otc", "0", "--token-env", "NOT_SET"], "the environment variable `NOT_SET` is not set"),
         (&["--otc", "0", "--token-env", "A", "--jwt-secret-env", "B"], "cannot be used with"),
