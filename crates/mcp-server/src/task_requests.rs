@@ -20,7 +20,7 @@ use super::observe::Observed;
 use super::peer::{Peer, Received, register};
 use super::reply::{MessageSink, Reply};
 use super::state::ServerState;
-use super::tasks::{LiveTask, RELATED_TASK, TaskRecord, TaskTool, TaskView};
+use super::tasks::{LiveTask, RELATED_TASK, TaskOutcome, TaskRecord, TaskTool, TaskView};
 
 /// A request for a task.
 pub(super) enum TaskMethod {
@@ -239,6 +239,11 @@ impl TaskRequest {
 
     /// Writes `GetTaskResult`.
     fn write(&self, record: &TaskRecord, live: Option<&LiveTask>) -> Vec<u8> {
+        // In revision 2025-11-25, `tasks/result` returns the result.
+        let is_legacy = self.revision == Revision::V2025_11_25;
+        if live.is_none() && (!is_legacy || matches!(record.outcome(), Some(TaskOutcome::Cancelled))) {
+            self.shared.tasks.mark_read(&self.task_id);
+        }
         let view = view(record, live, self.revision);
         match self.revision {
             Revision::V2025_11_25 => json_bytes(&view),

@@ -116,9 +116,10 @@ impl TaskUpdates {
                 sleep(RETRY).await;
                 continue;
             };
-            self.watched.remove(idx);
+            let watched = self.watched.remove(idx);
             // It may have expired meanwhile.
             if let Some(record) = ended {
+                self.shared.tasks.mark_read(&watched.id);
                 return Update { record, live: None };
             }
         }

@@ -168,6 +168,7 @@ impl TaskResult {
     pub(super) async fn result(&self) -> Result<Vec<u8>, RpcError> {
         let record = self.shared.tasks.ended(&self.task_id, self.owner.as_deref()).await?;
         let record = record.ok_or_else(unknown_task)?;
+        self.shared.tasks.mark_read(&self.task_id);
         match record.outcome() {
             Some(TaskOutcome::Completed { result, .. }) => {
                 let mut meta = json_bytes(&json!({ "_meta": related(&self.task_id) }));

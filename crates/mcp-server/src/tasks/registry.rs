@@ -192,8 +192,7 @@ impl Tasks {
         self.index().live(id, owner)
     }
 
-    /// Returns the record of a task of a caller whose call has ended. If there are too many tasks, those whose records
-    /// were returned are removed first.
+    /// Returns the record of a task of a caller whose call has ended.
     ///
     /// # Errors
     ///
@@ -219,10 +218,12 @@ impl Tasks {
             tracing::error!(%error, "a task could not be loaded");
             RpcError::new(Code::Internal, "the task could not be loaded; try again later")
         })?;
-        if loaded.as_ref().is_some_and(|record| record.outcome.is_some()) {
-            self.index().mark_read(id);
-        }
         Ok(loaded.map(Arc::new))
+    }
+
+    /// Marks an ended task whose result is sent to its caller. If there are too many tasks, those are removed first.
+    pub(crate) fn mark_read(&self, id: &str) {
+        self.index().mark_read(id);
     }
 
     /// Removes the tasks that have expired.

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use super::owners::Names;
-use super::tools::{server, server_with};
+use super::tools::{Stage, server, server_with};
 use super::*;
 use toolkit_mcp_server::TaskStore;
 
@@ -57,6 +57,71 @@ async fn tasks_whose_results_were_read_make_room_for_new_ones() {
         assert_eq!(get(&mut client, &task).await["result"]["status"], "completed");
     }
     assert_eq!(server.status().n_tasks, 2);
+}
+
+/// Starts a task, which expires after this time if one is given, and reads its result.
+async fn read(client: &mut Client, era: Era, stage: &Stage, ttl: Option<u64>) -> Value {
+    let mut params = as_task(era, "build", json!({ "name": "a shed" }));
+    if let Some(ttl) = ttl {
+        params["task"]["ttl"] = ttl.into();
+    }
+    let response = send(client, "tools/call", &params).await;
+    let task = response["result"].get("task").unwrap_or(&response["result"]).clone();
+    assert!(ttl.is_none_or(|ttl| task["ttl"] == ttl), "{response}");
+    stage.open();
+    assert_eq!(text(&result(client, era, &task, |_| unreachable!()).await), "a shed is built");
+    task
+}
+
+async fn is_known(client: &mut Client, task: &Value) -> bool {
+    get(client, task).await.get("result").is_some()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_task_that_expires_first_makes_room() {
+    let (server, stage) = server_with(|builder| builder.max_tasks_per_caller(3));
+    let mut client = Client::connect(&server, (Era::Legacy, Way::Http), tasks()).await;
+    let mut read_tasks = Vec::new();
+    for ttl in [800_000, 600_000, 700_000] {
+        read_tasks.push(read(&mut client, Era::Legacy, &stage, Some(ttl)).await);
+    }
+    start(&mut client, Era::Legacy, "build", json!({ "name": "a barn" })).await;
+    let [first, second, third] = &read_tasks[..] else { panic!("three tasks") };
+    let known = [is_known(&mut client, first).await, is_known(&mut client, second).await];
+    assert_eq!((known, is_known(&mut client, third).await), ([true, false], true));
+    drop(stage);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_whose_result_was_not_read_makes_no_room() {
+    let (server, stage) = server_with(|builder| builder.max_tasks_per_caller(1));
+    let mut client = Client::connect(&server, (Era::Legacy, Way::Http), tasks()).await;
+    let task = start(&mut client, Era::Legacy, "build", json!({ "name": "a shed" })).await;
+    stage.open();
+    poll(&mut client, &task, ENDED).await;
+    let params = as_task(Era::Legacy, "build", json!({ "name": "a barn" }));
+    let response = send(&mut client, "tools/call", &params).await;
+    assert_eq!(response["error"]["message"], "the server has too many tasks; try again later");
+    assert!(is_known(&mut client, &task).await);
+    assert_eq!(text(&result(&mut client, Era::Legacy, &task, |_| unreachable!()).await), "a shed is built");
+    start(&mut client, Era::Legacy, "build", json!({ "name": "a barn" })).await;
+    assert!(!is_known(&mut client, &task).await);
+    drop(stage);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tasks_of_others_make_room_only_where_the_server_is_full() {
+    for (max, is_kept) in [(2, true), (1, false)] {
+        let (server, stage) = server_with(|builder| builder.max_tasks(max).max_tasks_per_caller(1));
+        let service = server.http().verify(Names).into_service();
+        let mut ada = Client::with_token(service.clone(), "ada", tasks()).await;
+        let mut bob = Client::with_token(service, "bob", tasks()).await;
+        let of_ada = read(&mut ada, Era::Modern, &stage, None).await;
+        let of_bob = read(&mut bob, Era::Modern, &stage, None).await;
+        assert_eq!(is_known(&mut ada, &of_ada).await, is_kept, "{max}");
+        read(&mut bob, Era::Modern, &stage, None).await;
+        assert_eq!((is_known(&mut ada, &of_ada).await, is_known(&mut bob, &of_bob).await), (is_kept, false), "{max}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
