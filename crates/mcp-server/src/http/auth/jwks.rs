@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
+use toolkit_runtime::PemError;
 
 use super::algorithm::Algorithm;
 use super::fetch::Source;
@@ -62,7 +63,7 @@ impl Jwks {
     /// assert_eq!(error.to_string(), "no key can be used: the key type (`kty`) is not supported");
     /// ```
     pub fn from_json(text: &str) -> Result<Self, JwksError> {
-        Ok(Self(Keys::Fixed(read_keys(text.as_bytes()).map_err(JwksError)?)))
+        Ok(Self(Keys::Fixed(read_keys(text.as_bytes()).map_err(JwksError::new)?)))
     }
 
     /// Fetches the keys from a URL.
@@ -71,7 +72,7 @@ impl Jwks {
     ///
     /// Returns an error if the URL is invalid or not encrypted.
     pub fn from_url(url: &str) -> Result<Self, JwksError> {
-        Ok(Self::fetched(Source::keys(url).map_err(JwksError)?))
+        Ok(Self::fetched(Source::keys(url).map_err(JwksError::new)?))
     }
 
     /// Fetches the keys from the URL in the metadata of an issuer (`jwks_uri`): OAuth 2.0 Authorization Server Metadata
@@ -91,7 +92,7 @@ impl Jwks {
     /// assert_eq!(error.to_string(), "`http://as.example` must begin with `https://`, since its host is not loopback");
     /// ```
     pub fn discover(issuer: &str) -> Result<Self, JwksError> {
-        Ok(Self::fetched(Source::issuer(issuer).map_err(JwksError)?))
+        Ok(Self::fetched(Source::issuer(issuer).map_err(JwksError::new)?))
     }
 
     /// Trusts the certificate authorities in a PEM file, given as text, in addition to those of the platform. Has no
@@ -101,7 +102,8 @@ impl Jwks {
     ///
     /// Returns an error if the text has no certificate, or a malformed one.
     pub fn trust(self, pem: &str) -> Result<Self, JwksError> {
-        self.change(|cache| cache.source.trust(pem)).map_err(|error| JwksError(error.to_string()))
+        let trusted = self.change(|cache| cache.source.trust(pem));
+        trusted.map_err(|error| JwksError { message: error.to_string(), source: Some(Arc::new(error)) })
     }
 
     /// Sets the time after which keys are fetched again. Default: 10 minutes. Has no effect on [`Jwks::from_json`].
@@ -179,13 +181,26 @@ impl fmt::Debug for Jwks {
 /// let error = Jwks::from_url("keys.json").unwrap_err();
 /// assert_eq!(error.to_string(), "`keys.json` is not a URL");
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct JwksError(String);
+#[derive(Clone, Debug)]
+pub struct JwksError {
+    message: String,
+    source: Option<Arc<PemError>>,
+}
 
-impl fmt::Display for JwksError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+impl JwksError {
+    fn new(message: String) -> Self {
+        Self { message, source: None }
     }
 }
 
-impl std::error::Error for JwksError {}
+impl fmt::Display for JwksError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for JwksError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.source.as_deref().map(|source| source as _)
+    }
+}

@@ -1,5 +1,6 @@
 //! Tokens that are rejected, each beside its accepted counterpart.
 
+use std::error::Error;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -444,4 +445,8 @@ fn a_key_set_without_a_usable_key_is_an_error() {
     }
     let many = json!({ "keys": vec![Signer::ed25519("k").jwk(); 65] }).to_string();
     assert_eq!(Jwks::from_json(&many).unwrap_err().to_string(), "the set has 65 keys, more than the limit of 64");
+    let pem = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+    let error = Jwks::from_url("https://as.example/keys").unwrap().trust(pem).unwrap_err();
+    let cause = error.source().and_then(Error::source);
+    assert!(error.to_string().ends_with(&cause.expect("the defect of the certificate").to_string()), "{error:?}");
 }
