@@ -5,6 +5,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 
+use test_support::wait::until;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use toolkit::{Context, tool};
@@ -27,15 +28,6 @@ pub async fn wait_in_vain(ctx: &Context) -> u64 {
     BEGUN.fetch_add(1, SeqCst);
     ctx.progress(1.0, None, "waiting");
     std::future::pending().await
-}
-
-async fn until(counter: &AtomicUsize, n: usize) {
-    let reached = async {
-        while counter.load(SeqCst) < n {
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(30), reached).await.expect("it comes to that");
 }
 
 /// A server in another process.
@@ -85,9 +77,9 @@ async fn a_disconnected_client_cancels_its_call() {
     loud["params"]["_meta"]["progressToken"] = 1.into();
     for (n, message) in [quiet, loud].iter().enumerate() {
         let stream = client.begin("POST", "/mcp", message.to_string().as_bytes()).await;
-        until(&BEGUN, n + 1).await;
+        until(async || BEGUN.load(SeqCst) > n).await;
         drop(stream);
-        until(&GIVEN_UP, n + 1).await;
+        until(async || GIVEN_UP.load(SeqCst) > n).await;
     }
     assert_eq!(client.send(&request(1, "ping", json!({}))).await.status, 200);
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use test_support::wait::until;
 use tokio::io::AsyncBufReadExt;
 use tokio::sync::watch;
 use toolkit::backend::{Backend, BackendCall, BackendResponse, OfferedTools};
@@ -64,15 +65,6 @@ async fn names(client: &Client) -> Vec<String> {
 
 async fn has(client: &Client, name: &str) -> bool {
     names(client).await.iter().any(|other| other == name)
-}
-
-async fn until(mut holds: impl AsyncFnMut() -> bool) {
-    let reached = async {
-        while !holds().await {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(30), reached).await.expect("it comes to that");
 }
 
 #[tokio::test]
