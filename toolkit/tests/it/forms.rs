@@ -56,6 +56,29 @@ fn a_field_has_what_clients_can_show() {
 }
 
 #[test]
+fn a_single_choice_keeps_its_title() {
+    let choice = json!({ "const": "a", "title": "A" });
+    for (property, expected) in [
+        (
+            json!({ "type": "array", "items": { "oneOf": [choice] } }),
+            json!({ "type": "array", "items": { "anyOf": [choice] } }),
+        ),
+        (
+            json!({ "type": "array", "items": { "anyOf": [choice, { "type": "null" }] }, "title": "T" }),
+            json!({ "type": "array", "items": { "anyOf": [choice] }, "title": "T" }),
+        ),
+        (json!({ "oneOf": [choice], "title": "T" }), json!({ "type": "string", "oneOf": [choice], "title": "T" })),
+        (json!({ "anyOf": [choice, { "type": "null" }] }), json!({ "type": "string", "oneOf": [choice] })),
+        (
+            json!({ "anyOf": [{ "oneOf": [choice] }, { "type": "null" }], "title": "T" }),
+            json!({ "type": "string", "oneOf": [choice], "title": "T" }),
+        ),
+    ] {
+        assert_eq!(form(json!({ "f": property })), Ok(json!({ "f": expected })), "{property}");
+    }
+}
+
+#[test]
 fn a_form_has_no_other_fields() {
     for (property, error) in [
         (json!(true), "a form cannot ask for `f`: it is any value"),

@@ -68,7 +68,10 @@ fn without_null(property: &Object) -> Object {
     for keyword in ["anyOf", "oneOf"] {
         let Some(Value::Array(branches)) = property.get_mut(keyword) else { continue };
         branches.retain(|branch| branch["type"] != "null");
-        if let [Value::Object(branch)] = &branches[..] {
+        // A single choice keeps its title.
+        if let [Value::Object(branch)] = &branches[..]
+            && !branch.contains_key("const")
+        {
             let mut only = without_null(branch);
             property.shift_remove(keyword);
             // What the property states about itself takes precedence over its type.
