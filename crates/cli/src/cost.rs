@@ -13,7 +13,7 @@ use toolkit_providers::cost::{Cost, TokenCounter};
 use toolkit_providers::{markdown, typescript};
 
 use crate::error::{CommandError, Exit};
-use crate::formats::{self, FormatOptions, export_as};
+use crate::formats::{self, FormatOptions, export_as, output_schemas_switch};
 #[cfg(feature = "otc")]
 use crate::formats::{otc_naming, toolkit_option};
 use crate::options::{json_switch, naming, naming_option, program_name, switch};
@@ -44,8 +44,12 @@ impl FormatCost {
         };
         let latest: Vec<String> = catalog.latest().map(|tool| tool.id().to_string()).collect();
         let by_place = |idx: usize, _: &Value| latest[idx].clone();
-        let options =
-            FormatOptions { naming: naming(matches), strict: matches.get_flag("strict"), ..FormatOptions::default() };
+        let options = FormatOptions {
+            naming: naming(matches),
+            strict: matches.get_flag("strict"),
+            output_schemas: matches.get_flag("output-schemas"),
+            ..FormatOptions::default()
+        };
         let tools = match name {
             #[cfg(all(feature = "mcp", feature = "search"))]
             "search-tools" => {
@@ -110,8 +114,9 @@ fn counter() -> Box<dyn TokenCounter> {
 pub(crate) fn command() -> Command {
     let cost = Command::new("cost").about("Count the tokens of tool definitions").long_about(
         "Count the tokens of the tool definitions that a model reads: in every format, or with --format for each tool, \
-         the most expensive first.\n\nThe total is that of the JSON as it is sent, and includes the description and the \
-         two schemas. The formats typescript and markdown are texts, which have only a total. On a terminal, the output \
+         the most expensive first.\n\nThe total is that of the JSON as it is sent. Its parts are the name, the \
+         description, the descriptions of arguments, the rest of the input schema, and the output schema. The formats \
+         typescript and markdown are texts, which have only a total. On a terminal, the output \
          is a table; otherwise it has tab-separated lines, of which the first names the columns.",
     );
     #[cfg(feature = "otc")]
@@ -128,6 +133,7 @@ pub(crate) fn command() -> Command {
             .default_value("10")
             .help("Maximum number of tools"),
         switch("strict").help("Enable strict mode for every tool that supports it"),
+        output_schemas_switch(),
         naming_option(),
         json_switch("Print the costs as JSON"),
     ])
@@ -182,9 +188,12 @@ pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Comma
 
 /// Writes a table on a terminal, and otherwise tab-separated lines, with a header.
 fn write(first: &str, rows: &[(String, Cost)]) -> io::Result<()> {
-    let cells = |cost: &Cost| [cost.total, cost.description, cost.input, cost.output].map(|n| n.to_string());
+    let cells = |cost: &Cost| {
+        let rest = cost.input.saturating_sub(cost.input_descriptions);
+        [cost.total, cost.name, cost.description, cost.input_descriptions, rest, cost.output].map(|n| n.to_string())
+    };
     let mut out = anstream::stdout().lock();
-    let header = ["TOKENS", "DESCRIPTION", "INPUT", "OUTPUT"];
+    let header = ["TOKENS", "NAME", "DESCRIPTION", "ARGUMENTS", "INPUT", "OUTPUT"];
     if style::terminal_width().is_none() {
         writeln!(out, "{first}\t{}", header.join("\t"))?;
         for (name, cost) in rows {
@@ -195,7 +204,7 @@ fn write(first: &str, rows: &[(String, Cost)]) -> io::Result<()> {
     let name_columns = rows.iter().map(|(name, _)| width(name)).max().unwrap_or(0).max(width(first));
     let right = |cell: &str, header: &str| format!("{cell:>columns$}", columns = width(header).max(7));
     let line =
-        |cells: [&str; 4]| cells.iter().zip(header).map(|(cell, header)| right(cell, header)).collect::<Vec<_>>();
+        |cells: [&str; 6]| cells.iter().zip(header).map(|(cell, header)| right(cell, header)).collect::<Vec<_>>();
     writeln!(out, "{DIM}{}  {}{}", padded(first, name_columns), line(header).join("  "), DIM.clear())?;
     for (name, cost) in rows {
         let cells = cells(cost);

@@ -12,7 +12,7 @@ use toolkit::tool::ToolId;
 use toolkit_providers::{Export, Loss, markdown, typescript};
 
 use crate::error::{CommandError, Exit};
-use crate::formats::{self, FormatOptions, export_as};
+use crate::formats::{self, FormatOptions, export_as, output_schemas_switch};
 #[cfg(feature = "otc")]
 use crate::formats::{otc_naming, report_left_out, toolkit_option};
 use crate::options::{naming, naming_option, program_name, switch};
@@ -35,6 +35,7 @@ pub(crate) fn command() -> Command {
         switch("strict").help("Enable strict mode for every tool that supports it (openai, anthropic, bedrock)"),
         switch("defer-loading")
             .help("Defer the definitions of tools until the model searches for them (openai, anthropic)"),
+        output_schemas_switch(),
         switch("namespaces").help("Group tools by namespace (openai)"),
         Arg::new("detail")
             .long("detail")
@@ -143,6 +144,7 @@ fn check_options(format: &str, matches: &ArgMatches) -> Result<(), CommandError>
         ("strict", &["openai", "openai-chat", "anthropic", "bedrock"][..]),
         ("namespaces", &["openai"]),
         ("defer-loading", &["openai", "anthropic"]),
+        ("output-schemas", &["openai", "gemini"]),
     ];
     let given = known.into_iter().filter(|(option, _)| matches.get_flag(option));
     let detail = matches.contains_id("detail").then_some(("detail", &["typescript"][..]));
@@ -170,6 +172,7 @@ fn options(matches: &ArgMatches) -> FormatOptions {
         strict: matches.get_flag("strict"),
         defer_loading: matches.get_flag("defer-loading"),
         namespaces: matches.get_flag("namespaces"),
+        output_schemas: matches.get_flag("output-schemas"),
     }
 }
 

@@ -2,8 +2,9 @@
 
 use std::io::{self, Write};
 
+use clap::Arg;
 #[cfg(feature = "otc")]
-use clap::{Arg, ArgMatches};
+use clap::ArgMatches;
 use toolkit::Catalog;
 use toolkit::catalog::Naming;
 use toolkit_providers::{Dialect, Export, Usage, a2a, anthropic, bedrock, gemini, openai};
@@ -11,6 +12,7 @@ use toolkit_providers::{Dialect, Export, Usage, a2a, anthropic, bedrock, gemini,
 use crate::error::CommandError;
 #[cfg(feature = "otc")]
 use crate::options::program_name;
+use crate::options::switch;
 use crate::style::{BOLD, DIM, padded, printable, terminal_width, width};
 
 /// The formats that a model or a client reads, except for Open Tool Calling, which is a feature.
@@ -34,6 +36,7 @@ pub(crate) struct FormatOptions {
     pub(crate) strict: bool,
     pub(crate) defer_loading: bool,
     pub(crate) namespaces: bool,
+    pub(crate) output_schemas: bool,
 }
 
 /// Exports the catalog in the format of a provider. Returns `None` for MCP, which has no losses.
@@ -42,9 +45,10 @@ pub(crate) fn export_as(
     format: &str,
     options: FormatOptions,
 ) -> Result<Option<Export>, CommandError> {
-    let FormatOptions { naming, strict, defer_loading, namespaces } = options;
+    let FormatOptions { naming, strict, defer_loading, namespaces, output_schemas } = options;
     let openai = |mut options: openai::Options| {
         (options.strict, options.defer_loading, options.namespaces) = (strict, defer_loading, namespaces);
+        options.output_schemas = output_schemas;
         openai::tools(catalog, naming, options)
     };
     let export = match format {
@@ -55,7 +59,11 @@ pub(crate) fn export_as(
             (options.strict, options.defer_loading) = (strict, defer_loading);
             anthropic::tools(catalog, naming, options)?
         }
-        "gemini" => gemini::tools(catalog, naming)?,
+        "gemini" => {
+            let mut options = gemini::Options::default();
+            options.output_schemas = output_schemas;
+            gemini::tools(catalog, naming, options)?
+        }
         "gemini-interactions" => gemini::interaction_tools(catalog, naming)?,
         "bedrock" => {
             let mut options = bedrock::Options::default();
@@ -66,6 +74,11 @@ pub(crate) fn export_as(
         _ => return Ok(None),
     };
     Ok(Some(export))
+}
+
+/// Creates the switch `--output-schemas`.
+pub(crate) fn output_schemas_switch() -> Arg {
+    switch("output-schemas").help("Add the schemas of results, for programs of the model (openai, gemini)")
 }
 
 /// Creates the option `--toolkit`.

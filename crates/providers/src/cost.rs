@@ -7,6 +7,7 @@ use std::ops::Add;
 
 use serde::Serialize;
 use serde_json::Value;
+use toolkit_schema::walk;
 
 pub use self::estimate::Estimate;
 
@@ -61,10 +62,14 @@ impl<F: Fn(&str) -> usize> TokenCounter for F {
 pub struct Cost {
     /// The tokens of the whole tool.
     pub total: usize,
+    /// The tokens of its name.
+    pub name: usize,
     /// The tokens of its description.
     pub description: usize,
-    /// The tokens of its input schema.
+    /// The tokens of its input schema, with the descriptions.
     pub input: usize,
+    /// The tokens of the descriptions in its input schema.
+    pub input_descriptions: usize,
     /// The tokens of its output schema.
     pub output: usize,
 }
@@ -92,19 +97,36 @@ impl Cost {
         // Chat Completions nests all fields under `function`, Bedrock under `toolSpec`, Open Tool Calling the schema under
         // `input`.
         let places = ["function", "toolSpec", "input"].map(|name| tool.get(name));
-        let part = |names: &[&str]| {
-            let found = std::iter::once(tool)
+        let find = |names: &[&str]| {
+            std::iter::once(tool)
                 .chain(places.into_iter().flatten())
-                .find_map(|place| names.iter().find_map(|name| place.get(name)));
-            found.map_or(0, |part| counter.count(&part.to_string()))
+                .find_map(|place| names.iter().find_map(|name| place.get(name)))
         };
+        let count = |part: &Value| counter.count(&part.to_string());
+        let part = |names: &[&str]| find(names).map_or(0, count);
+        let input = find(&["inputSchema", "input_schema", "parameters", "parametersJsonSchema"]);
+        let mut input_descriptions = 0;
+        if let Some(input) = input {
+            each_description(input, &mut |text| input_descriptions += count(text));
+        }
         Self {
-            total: counter.count(&tool.to_string()),
+            total: count(tool),
+            name: part(&["name"]),
             description: part(&["description"]),
-            input: part(&["inputSchema", "input_schema", "parameters", "parametersJsonSchema"]),
+            input: input.map_or(0, count),
+            input_descriptions,
             output: part(&["outputSchema", "output_schema", "response", "responseJsonSchema", "output"]),
         }
     }
+}
+
+/// Calls `visit` with each description in a schema.
+fn each_description(schema: &Value, visit: &mut impl FnMut(&Value)) {
+    let Value::Object(keywords) = schema else { return };
+    keywords.get("description").into_iter().for_each(&mut *visit);
+    // Bedrock's schema is in `json`.
+    keywords.get("json").into_iter().for_each(|schema| each_description(schema, visit));
+    walk::each(keywords, |_, schema| each_description(schema, visit));
 }
 
 impl Add for Cost {
@@ -113,8 +135,10 @@ impl Add for Cost {
     fn add(self, other: Self) -> Self {
         Self {
             total: self.total + other.total,
+            name: self.name + other.name,
             description: self.description + other.description,
             input: self.input + other.input,
+            input_descriptions: self.input_descriptions + other.input_descriptions,
             output: self.output + other.output,
         }
     }

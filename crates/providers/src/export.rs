@@ -13,7 +13,7 @@ use super::request::{self, Member, RequestLimits, Usage};
 /// A catalog in the format of a provider, with the losses of each tool.
 ///
 /// ```
-/// use toolkit_providers::gemini::tools;
+/// use toolkit_providers::gemini::{Options, tools};
 /// use toolkit::catalog::Naming;
 ///
 /// /// Adds two integers.
@@ -23,7 +23,7 @@ use super::request::{self, Member, RequestLimits, Usage};
 /// }
 ///
 /// # fn main() -> Result<(), toolkit::catalog::Diagnostics> {
-/// let export = tools(&toolkit::catalog![add]?, Naming::Name)?;
+/// let export = tools(&toolkit::catalog![add]?, Naming::Name, Options::default())?;
 /// assert_eq!(export.json[0]["functionDeclarations"][0]["name"], "add");
 ///
 /// let (tool, losses) = &export.losses[0];

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::dialect::{Dialect, check_record};
 use super::export::Export;
-use super::loss::{Side, ToolExport, provider_description, unsupported_fields};
+use super::loss::{NOT_REQUESTED, Side, ToolExport, output_left_out, provider_description, unsupported_fields};
 use super::lower::lower_unsorted;
 use super::reader::{FunctionFields, read_function};
 use super::request::RequestLimits;
@@ -28,7 +28,7 @@ use toolkit_schema::is_too_deep;
 /// use serde_json::json;
 /// use toolkit::Dispatcher;
 /// use toolkit::catalog::Naming;
-/// use toolkit_providers::gemini::{GENERATE_CONTENT, tools};
+/// use toolkit_providers::gemini::{GENERATE_CONTENT, Options, tools};
 ///
 /// /// Adds two integers.
 /// #[toolkit::tool]
@@ -39,7 +39,7 @@ use toolkit_schema::is_too_deep;
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
 /// let dispatcher = Dispatcher::new(toolkit::catalog![add]?)?;
-/// let export = tools(dispatcher.catalog(), Naming::Name)?;
+/// let export = tools(dispatcher.catalog(), Naming::Name, Options::default())?;
 /// let response = json!({ "candidates": [{ "finishReason": "STOP", "content": { "role": "model", "parts": [
 ///     { "functionCall": { "name": "add", "args": { "a": 1, "b": 2 } } },
 /// ] } }] });
@@ -85,10 +85,37 @@ pub const GENERATE_CONTENT: Api = Api(&content::GenerateContent);
 /// ```
 pub const INTERACTIONS: Api = Api(&interactions::Interactions);
 
+/// Options of the export.
+///
+/// ```
+/// use toolkit::catalog;
+/// use toolkit::catalog::Naming;
+/// use toolkit_providers::gemini::{Options, tools};
+///
+/// /// Adds two integers.
+/// #[toolkit::tool]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// let mut options = Options::default();
+/// options.output_schemas = true;
+/// let export = tools(&catalog![add]?, Naming::Name, options)?;
+/// let declaration = &export.json[0]["functionDeclarations"][0];
+/// assert_eq!(declaration["responseJsonSchema"]["type"], "integer");
+/// # Ok::<(), toolkit::catalog::Diagnostics>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Options {
+    /// Adds the schemas of results, which the model reads with each request.
+    pub output_schemas: bool,
+}
+
 /// Returns the `tools` of a request: one tool with all function declarations.
 ///
 /// ```
-/// use toolkit_providers::gemini::tools;
+/// use toolkit_providers::gemini::{Options, tools};
 /// use toolkit::catalog::Naming;
 ///
 /// /// Adds two integers.
@@ -98,7 +125,7 @@ pub const INTERACTIONS: Api = Api(&interactions::Interactions);
 /// }
 ///
 /// # fn main() -> Result<(), toolkit::catalog::Diagnostics> {
-/// let export = tools(&toolkit::catalog![add]?, Naming::Name)?;
+/// let export = tools(&toolkit::catalog![add]?, Naming::Name, Options::default())?;
 /// assert_eq!(export.json[0]["functionDeclarations"][0]["name"], "add");
 /// # Ok(())
 /// # }
@@ -107,7 +134,8 @@ pub const INTERACTIONS: Api = Api(&interactions::Interactions);
 /// # Errors
 ///
 /// Returns the errors of [`list_tools`](toolkit::mcp::list_tools).
-pub fn tools(catalog: &Catalog, naming: Naming) -> Result<Export, Diagnostics> {
+pub fn tools(catalog: &Catalog, naming: Naming, options: Options) -> Result<Export, Diagnostics> {
+    let described = |tool: &Tool, name: &str| described(tool, name, options);
     let mut export = Export::new(catalog, naming, &RequestLimits::GEMINI, described)?;
     export.json = json!([{ "functionDeclarations": export.json }]);
     Ok(export)
@@ -117,30 +145,34 @@ pub fn tools(catalog: &Catalog, naming: Naming) -> Result<Export, Diagnostics> {
 ///
 /// ```
 /// use toolkit::Tool;
-/// use toolkit_providers::gemini::describe;
+/// use toolkit_providers::gemini::{Options, describe};
 ///
 /// let tool = Tool::builder("now").description("Returns the time.").build()?;
-/// let export = describe(&tool, "now");
+/// let export = describe(&tool, "now", Options::default());
 /// assert_eq!(export.json["description"], "Returns the time.");
 /// assert_eq!(export.json["parametersJsonSchema"]["type"], "object");
 /// # Ok::<(), toolkit::catalog::Diagnostics>(())
 /// ```
 #[must_use]
-pub fn describe(tool: &Tool, name: &str) -> ToolExport {
-    described(tool, name).sorted()
+pub fn describe(tool: &Tool, name: &str, options: Options) -> ToolExport {
+    described(tool, name, options).sorted()
 }
 
 /// Describes one tool without sorting its keys.
-fn described(tool: &Tool, name: &str) -> ToolExport {
+fn described(tool: &Tool, name: &str, options: Options) -> ToolExport {
     let mut export = function(tool, name, "parametersJsonSchema", &["outputSchema", "behavior"]);
     // Kept in a tool that was read: `NON_BLOCKING` functions run while the model goes on.
     if let Some(behavior) = tool.metadata().unknown.get("behavior") {
         export.json["behavior"] = behavior.clone();
     }
-    if let Some(output) = tool.output() {
-        let output = lower_unsorted(output.as_value(), &Dialect::GEMINI, Side::Output);
-        export.json["responseJsonSchema"] = output.schema;
-        export.losses.extend(output.losses);
+    match tool.output() {
+        Some(output) if options.output_schemas => {
+            let output = lower_unsorted(output.as_value(), &Dialect::GEMINI, Side::Output);
+            export.json["responseJsonSchema"] = output.schema;
+            export.losses.extend(output.losses);
+        }
+        Some(_) => export.losses.push(output_left_out(NOT_REQUESTED)),
+        None => {}
     }
     export
 }

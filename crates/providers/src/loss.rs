@@ -204,6 +204,14 @@ pub fn unsupported_fields(tool: &Tool, supported: &[&str]) -> Vec<Loss> {
     losses
 }
 
+/// Returns the loss of an output schema that the format supports.
+pub(super) fn output_left_out(reason: &str) -> Loss {
+    Loss::new(Side::Output, "", "outputSchema", Effect::MetadataOnly, reason)
+}
+
+/// The reason of an export without output schemas.
+pub(super) const NOT_REQUESTED: &str = "is left out; the option `output_schemas` adds it";
+
 /// Returns the loss of a field, or of a whole side of the tool.
 pub(super) fn loss(side: Side, field: &str) -> Loss {
     let pointer = if side == Side::Record { child("", field) } else { String::new() };

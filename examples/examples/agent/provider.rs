@@ -146,7 +146,7 @@ const GEMINI: Provider = Provider {
     authorization: ("x-goog-api-key", ""),
     headers: &[],
     is_streamed: true,
-    tools: |catalog| gemini::tools(catalog, Naming::default()),
+    tools: |catalog| gemini::tools(catalog, Naming::default(), gemini::Options::default()),
     question: |text| json!({ "role": "user", "parts": [{ "text": text }] }),
     body: |_, tools, messages| json!({ "tools": tools, "contents": messages }),
     tokens: &["/usageMetadata/totalTokenCount"],

@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let write = |name: &str, export: &dyn Fn(&Catalog) -> Exported| write(&folder, name, &catalogs, export);
 
     write("mcp", &|catalog| Ok(list_tools(catalog, Revision::V2026_07_28, Naming::Name)?["tools"].take()))?;
-    write("openai", &openai(openai::Options::responses()))?;
+    write("openai", &openai(openai::Options::responses().with_output_schemas()))?;
     write("openai--strict", &openai(openai::Options::responses().strict()))?;
     write("openai-chat", &openai(openai::Options::chat_completions()))?;
     write("openai-chat--strict", &openai(openai::Options::chat_completions().strict()))?;
@@ -30,7 +30,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let grouped = openai::Options::responses().namespaced();
     write("openai-namespaces", &|catalog| openai(grouped)(&in_a_namespace(catalog)?))?;
     write("openai-namespaces--strict", &|catalog| openai(grouped.strict().deferred())(&in_a_namespace(catalog)?))?;
-    write("gemini", &|catalog| Ok(gemini::tools(catalog, Naming::Name)?.json))?;
+    let mut with_output = gemini::Options::default();
+    with_output.output_schemas = true;
+    write("gemini", &|catalog| Ok(gemini::tools(catalog, Naming::Name, with_output)?.json))?;
     write("gemini-interactions", &|catalog| Ok(gemini::interaction_tools(catalog, Naming::Name)?.json))
 }
 

@@ -9,7 +9,7 @@ use super::tools;
 /// Returns the lines below the header.
 fn costs(text: &str) -> Vec<Vec<&str>> {
     let rows = rows(text);
-    assert_eq!(rows[0][1..], ["TOKENS", "DESCRIPTION", "INPUT", "OUTPUT"]);
+    assert_eq!(rows[0][1..], ["TOKENS", "NAME", "DESCRIPTION", "ARGUMENTS", "INPUT", "OUTPUT"]);
     rows[1..].to_vec()
 }
 
@@ -45,13 +45,20 @@ fn every_format_has_its_cost() {
     let declared = costs(&declared.out);
     assert_eq!(declared[10][1], tokens["typescript"].to_string());
     assert!(declared[0][1].parse::<usize>().unwrap() < tokens["typescript"]);
-    assert!(tokens["search-tools"] < tokens["openai-chat"] && tokens["openai-chat"] < tokens["openai"]);
+    assert!(tokens["search-tools"] < tokens["openai-chat"]);
+    let with_output = tools(&["cost", "--output-schemas"]).exits(0);
+    for (format, has_output) in [("openai", true), ("gemini", true), ("openai-chat", false), ("anthropic", false)] {
+        let row = costs(&with_output.out).into_iter().find(|row| row[0] == format).unwrap();
+        assert_eq!(row[1].parse::<usize>().unwrap() > tokens[format], has_output, "{row:?}");
+        assert_eq!(row[6] != "0", has_output, "{row:?}");
+    }
     let parts = costs(&ran.out);
     let parts: Vec<usize> = parts.iter().find(|row| row[0] == "openai-chat").unwrap()[1..]
         .iter()
         .map(|cell| cell.parse().unwrap())
         .collect();
-    assert!(parts[0] > parts[1] + parts[2] && parts[3] == 0, "{parts:?}");
+    assert!(parts[0] > parts[1..].iter().sum() && parts[5] == 0, "{parts:?}");
+    assert!(parts[1..5].iter().all(|part| *part > 0), "{parts:?}");
 }
 
 #[test]

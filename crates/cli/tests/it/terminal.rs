@@ -42,7 +42,11 @@ fn costs_and_limits_are_tables() {
         return;
     };
     let lines: Vec<&str> = page.lines().collect();
-    assert!(lines[0].starts_with("TOOL ") && lines[0].ends_with("TOKENS  DESCRIPTION    INPUT   OUTPUT"), "{page}");
+    assert!(
+        lines[0].starts_with("TOOL ")
+            && lines[0].ends_with("TOKENS     NAME  DESCRIPTION  ARGUMENTS    INPUT   OUTPUT"),
+        "{page}"
+    );
     assert!(lines[3].starts_with("all 20 "), "{page}");
     assert!(lines[..4].iter().all(|line| line.len() == lines[0].len()), "{page}");
     let page = shown(&[("NO_COLOR", "1")], "check --limits").unwrap();

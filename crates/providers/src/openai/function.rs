@@ -4,11 +4,16 @@ use serde_json::{Map, Value, json};
 
 use super::options::{Interface, Options};
 use crate::dialect::{Dialect, check_record};
-use crate::loss::{Effect, Loss, Side, ToolExport, provider_description, unsupported_fields};
+use crate::loss::{
+    Effect, Loss, NOT_REQUESTED, Side, ToolExport, output_left_out, provider_description, unsupported_fields,
+};
 use crate::lower::{StrictResult, is_requested, lower_strict};
 use crate::reader::{FunctionFields, read_function};
 use crate::request::{Member, Usage, schema_usage};
 use toolkit::tool::{ParseToolError, Tool};
+use toolkit_schema::types::Types;
+use toolkit_schema::view::View;
+use toolkit_schema::{Schema, width};
 
 /// Describes one tool under its wire name.
 ///
@@ -36,7 +41,7 @@ pub(super) fn described(tool: &Tool, name: &str, options: Options) -> ToolExport
     let rejected = check_record(&Dialect::OPENAI, name, description.as_deref());
     let mut function = Map::from_iter([("name".to_owned(), json!(name)), ("parameters".to_owned(), lowered.schema)]);
     function.extend(description.map(|text| ("description".to_owned(), json!(text))));
-    let mut supported = vec!["strict"];
+    let (mut supported, mut left_out) = (vec!["strict"], None);
     let json = match options.interface {
         Interface::ChatCompletions => {
             if is_strict {
@@ -55,15 +60,24 @@ pub(super) fn described(tool: &Tool, name: &str, options: Options) -> ToolExport
                 supported.push("async");
                 function.insert("async".to_owned(), is_async.clone());
             }
-            if let Some(output) = tool.output() {
-                supported.push("outputSchema");
-                function.insert("output_schema".to_owned(), as_object(output.as_value()));
+            supported.push("outputSchema");
+            match tool.output().map(Schema::as_value) {
+                Some(_) if !options.output_schemas => left_out = Some(output_left_out(NOT_REQUESTED)),
+                Some(schema) if View::new(schema).types().meets(Types::STRING) => {
+                    left_out = Some(output_left_out("is left out: a text is sent without quotes, and is not JSON"));
+                }
+                Some(schema) => {
+                    let mut schema = as_object(schema);
+                    width::remove(&mut schema);
+                    function.insert("output_schema".to_owned(), schema);
+                }
+                None => {}
             }
             function.into()
         }
     };
-    let losses =
-        unsupported_fields(tool, &supported).into_iter().chain(cut).chain(rejected).chain(lowered.losses).collect();
+    let of_record = unsupported_fields(tool, &supported).into_iter().chain(cut).chain(rejected);
+    let losses = of_record.chain(lowered.losses).chain(left_out).collect();
     ToolExport { json, losses, not_strict }
 }
 

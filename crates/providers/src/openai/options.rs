@@ -51,6 +51,9 @@ pub struct Options {
     pub defer_loading: bool,
     /// Groups the tools of each namespace (Responses only).
     pub namespaces: bool,
+    /// Adds the schemas of results (Responses only), which the model reads with each request. Programs of the model need
+    /// them. A tool whose result may be a text gets none, since a text is sent without quotes and is not JSON.
+    pub output_schemas: bool,
     /// The maximum number of characters of a description, 1,024 for Azure and older models. Longer ones are cut.
     pub max_description: Option<usize>,
 }
@@ -78,6 +81,12 @@ impl Options {
     #[must_use]
     pub fn deferred(self) -> Self {
         Self { defer_loading: true, ..self }
+    }
+
+    /// Adds the schemas of results.
+    #[must_use]
+    pub fn with_output_schemas(self) -> Self {
+        Self { output_schemas: true, ..self }
     }
 
     /// Groups the tools of each namespace under a name that the model reads once.

@@ -31,16 +31,18 @@ type Said = Option<(Value, Vec<Loss>)>;
 type Describe = fn(&Tool) -> Said;
 
 /// All adapters with all their options.
-const ADAPTERS: [(&str, Describe); 15] = [
+const ADAPTERS: [(&str, Describe); 17] = [
     ("mcp 2025-11-25", |tool| mcp(tool, Revision::V2025_11_25)),
     ("mcp 2026-07-28", |tool| mcp(tool, Revision::V2026_07_28)),
     ("openai", |tool| openai(tool, openai::Options::responses())),
+    ("openai output", |tool| openai(tool, openai::Options::responses().with_output_schemas())),
     ("openai strict", |tool| openai(tool, openai::Options::responses().strict())),
     ("openai namespaces", |tool| openai(tool, openai::Options::responses().namespaced().deferred())),
     ("openai chat", |tool| openai(tool, openai::Options::chat_completions())),
     ("anthropic", |tool| anthropic(tool, anthropic::Options::default())),
     ("anthropic strict", |tool| anthropic(tool, anthropic::Options::default().strict().deferred())),
-    ("gemini", |tool| exported(gemini::tools(&alone(tool)?, Naming::Name).ok()?)),
+    ("gemini", |tool| exported(gemini::tools(&alone(tool)?, Naming::Name, gemini::Options::default()).ok()?)),
+    ("gemini output", |tool| exported(gemini::tools(&alone(tool)?, Naming::Name, gemini_output()).ok()?)),
     ("bedrock", |tool| exported(bedrock::tools(&alone(tool)?, Naming::Name, bedrock::Options::default()).ok()?)),
     ("a2a", |tool| exported(a2a::skills(&alone(tool)?))),
     ("otc", otc),
@@ -48,6 +50,12 @@ const ADAPTERS: [(&str, Describe); 15] = [
     ("typescript compact", |tool| typescript(tool, typescript::Detail::Compact)),
     ("typescript signatures", |tool| typescript(tool, typescript::Detail::Signatures)),
 ];
+
+fn gemini_output() -> gemini::Options {
+    let mut options = gemini::Options::default();
+    options.output_schemas = true;
+    options
+}
 
 fn alone(tool: &Tool) -> Option<Catalog> {
     Catalog::new([tool.clone()]).ok()

@@ -68,7 +68,11 @@ fn the_estimate_grows_with_the_text() {
 fn tool() -> Tool {
     Tool::builder("add")
         .description("Adds two integers.")
-        .input(json!({ "type": "object", "properties": { "a": { "type": "integer" } }, "required": ["a"] }))
+        .input(json!({
+            "type": "object",
+            "properties": { "a": { "type": "integer", "description": "The first." } },
+            "required": ["a"],
+        }))
         .output(json!({ "type": "integer" }))
         .build()
         .unwrap()
@@ -79,16 +83,25 @@ fn the_parts_of_every_format_are_counted() {
     let bytes = |text: &str| text.len();
     let forms = [
         ("mcp", tool().to_mcp_json(), true, true),
-        ("openai", openai::describe(&tool(), "add", openai::Options::responses()).json, true, true),
+        ("openai", openai::describe(&tool(), "add", openai::Options::responses()).json, true, false),
+        (
+            "openai output",
+            openai::describe(&tool(), "add", openai::Options::responses().with_output_schemas()).json,
+            true,
+            true,
+        ),
         ("openai-chat", openai::describe(&tool(), "add", openai::Options::chat_completions()).json, true, false),
         ("anthropic", anthropic::describe(&tool(), "add", anthropic::Options::default()).json, true, false),
-        ("gemini", gemini::describe(&tool(), "add").json, true, true),
+        ("gemini", gemini::describe(&tool(), "add", gemini::Options::default()).json, true, false),
         ("a2a", a2a::skill(&tool()).json, false, false),
     ];
     for (form, json, has_input, has_output) in forms {
         let cost = Cost::new(&json, &bytes);
         assert_eq!(cost.total, json.to_string().len(), "{form}");
         assert_eq!(cost.description, "\"Adds two integers.\"".len(), "{form}");
+        assert_eq!(cost.name, "\"add\"".len(), "{form}");
+        let of_arguments = if has_input { "\"The first.\"".len() } else { 0 };
+        assert_eq!(cost.input_descriptions, of_arguments, "{form}");
         assert_eq!((cost.input > 0, cost.output > 0), (has_input, has_output), "{form}: {json}");
         assert!(cost.description + cost.input + cost.output < cost.total, "{form}");
     }

@@ -115,7 +115,7 @@ fn schemas(catalog: &Catalog) -> Vec<(String, Value)> {
         ("anthropic", anthropic(anthropic::Options::default())),
         ("anthropic strict", anthropic(anthropic::Options::default().strict())),
         ("bedrock", bedrock::tools(catalog, Naming::Name, bedrock::Options::default()).unwrap().json),
-        ("gemini", gemini::tools(catalog, Naming::Name).unwrap().json),
+        ("gemini", gemini::tools(catalog, Naming::Name, gemini::Options::default()).unwrap().json),
         ("gemini interactions", gemini::interaction_tools(catalog, Naming::Name).unwrap().json),
     ];
     formats.into_iter().map(|(format, json)| (format.to_owned(), json)).collect()
@@ -173,7 +173,7 @@ fn gemini_is_told_the_order_where_it_would_sort_by_name() {
         }}}"#,
     )
     .unwrap();
-    let declaration = gemini::describe(&tool, "find").json;
+    let declaration = gemini::describe(&tool, "find", gemini::Options::default()).json;
     let parameters = &declaration["parametersJsonSchema"];
     assert_eq!(parameters["propertyOrdering"], serde_json::json!(["query", "limit"]));
     assert!(parameters["properties"]["query"].get("propertyOrdering").is_none());

@@ -41,7 +41,7 @@ fn described(target: &str, tool: &Tool) -> (Value, Vec<Loss>) {
         "openai" => openai::describe(tool, name, openai::Options::chat_completions()),
         "anthropic" => anthropic::describe(tool, name, anthropic::Options::default()),
         "gemini" => {
-            let mut described = gemini::describe(tool, name);
+            let mut described = gemini::describe(tool, name, gemini::Options::default());
             described.json = json!({ "functionDeclarations": [described.json] });
             described
         }
@@ -298,7 +298,8 @@ fn features_with_warnings_are_kept_or_reported_as_losses() {
         let (json, losses) = match case["to"].as_str().unwrap() {
             // Only Responses supports output schemas.
             "openai" => {
-                let described = openai::describe(&tool, tool.name(), openai::Options::responses());
+                let described =
+                    openai::describe(&tool, tool.name(), openai::Options::responses().with_output_schemas());
                 (described.json, described.losses)
             }
             target => described(target, &tool),

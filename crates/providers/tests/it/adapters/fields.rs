@@ -188,7 +188,7 @@ fn callers_behavior_and_strict_mode_of_bedrock_are_exported() {
     assert_eq!(anthropic::describe(&own, "now", options).json["allowed_callers"], json!(["direct"]));
 
     let read = gemini::read(&json!({ "name": "now", "behavior": "NON_BLOCKING" })).unwrap();
-    let described = gemini::describe(&read, "now");
+    let described = gemini::describe(&read, "now", gemini::Options::default());
     assert_eq!((&described.json["behavior"], described.losses.len()), (&json!("NON_BLOCKING"), 0));
 
     let nested = json!({ "type": "object", "properties": { "x": schema }, "additionalProperties": false });

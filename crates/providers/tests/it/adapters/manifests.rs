@@ -18,7 +18,7 @@ fn every_real_tool_goes_through_every_adapter() {
             (strict, "/parameters"),
             (openai::describe(tool, "name", openai::Options::chat_completions()), "/function/parameters"),
             (anthropic::describe(tool, "name", anthropic::Options::default().strict()), "/input_schema"),
-            (gemini::describe(tool, "name"), "/parametersJsonSchema"),
+            (gemini::describe(tool, "name", gemini::Options::default()), "/parametersJsonSchema"),
             (bedrock::describe(tool, "name", bedrock::Options::default()), "/toolSpec/inputSchema/json"),
         ];
         for (described, at) in described {

@@ -150,7 +150,7 @@ fn a_host_can_set_other_limits() {
 fn too_many_tools_and_long_names_are_reported() {
     let catalog = Catalog::new((0..600).map(|nth| tool(&format!("tool{nth:03}"), 0, 0))).unwrap();
     let openai = openai::tools(&catalog, Naming::Name, openai::Options::default()).unwrap();
-    let gemini = gemini::tools(&catalog, Naming::Name).unwrap();
+    let gemini = gemini::tools(&catalog, Naming::Name, gemini::Options::default()).unwrap();
     for (export, limit) in [(&openai, 128), (&gemini, 512)] {
         let tools = usage(export, "tools");
         assert_eq!((tools.count, tools.limit, tools.is_over()), (600, limit, true));

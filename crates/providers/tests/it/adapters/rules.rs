@@ -340,7 +340,7 @@ fn what_cannot_be_repaired_is_rejected_and_can_be_left_out() {
         let losses = [
             openai::describe(&tool, name, openai::Options::responses()).losses,
             anthropic::describe(&tool, name, anthropic::Options::default()).losses,
-            gemini::describe(&tool, name).losses,
+            gemini::describe(&tool, name, gemini::Options::default()).losses,
             bedrock::describe(&tool, name, bedrock::Options::default()).losses,
         ];
         losses.map(|losses| losses.iter().any(|loss| loss.effect == Effect::Rejected && loss.side == Side::Record))

@@ -43,7 +43,8 @@ fn told(losses: &[toolkit_providers::Loss]) -> Vec<String> {
 
 #[test]
 fn openai_is_written_for_both_interfaces() {
-    let export = openai::tools(&catalog(), Naming::NamespaceName, openai::Options::responses().strict()).unwrap();
+    let options = openai::Options::responses().strict().with_output_schemas();
+    let export = openai::tools(&catalog(), Naming::NamespaceName, options).unwrap();
     assert_eq!(
         export.json[1],
         json!({
@@ -109,10 +110,39 @@ fn anthropic_is_written_with_its_examples() {
 
 #[test]
 fn gemini_is_written_with_json_schema() {
-    let export = gemini::tools(&catalog(), Naming::Name).unwrap();
+    let export = gemini::tools(&catalog(), Naming::Name, gemini_output()).unwrap();
     let declaration = &export.json[0]["functionDeclarations"][1];
     assert_eq!(declaration["parametersJsonSchema"]["properties"]["limit"]["maximum"], 50);
     assert_eq!(declaration["responseJsonSchema"]["type"], "object");
+}
+
+/// Returns a word.
+#[tool(namespace = "notes")]
+fn word() -> Option<String> {
+    None
+}
+
+#[test]
+fn output_schemas_are_exported_on_request() {
+    let catalog = toolkit::catalog![search, word].unwrap();
+    let of_openai = |options| openai::tools(&catalog, Naming::Name, options).unwrap();
+    let plain = of_openai(openai::Options::responses());
+    assert_eq!(plain.json[0].get("output_schema"), None);
+    let left_out = "output root: `outputSchema` is left out; the option `output_schemas` adds it";
+    assert!(told(&plain.losses[0].1).contains(&left_out.to_owned()));
+    let gemini = gemini::tools(&catalog, Naming::Name, gemini::Options::default()).unwrap();
+    assert_eq!(gemini.json[0]["functionDeclarations"][0].get("responseJsonSchema"), None);
+    assert!(told(&gemini.losses[0].1).contains(&left_out.to_owned()));
+
+    // A text is sent as it is, which is not the JSON that a schema would declare.
+    let output = of_openai(openai::Options::responses().with_output_schemas());
+    assert_eq!(output.json[0]["output_schema"]["type"], "object");
+    assert_eq!(output.json[1].get("output_schema"), None);
+    let text = "output root: `outputSchema` is left out: a text is sent without quotes, and is not JSON";
+    assert!(told(&output.losses[1].1).contains(&text.to_owned()), "{:?}", output.losses[1]);
+    let gemini = gemini::tools(&catalog, Naming::Name, gemini_output()).unwrap();
+    let word = &gemini.json[0]["functionDeclarations"][1];
+    assert_eq!(word["responseJsonSchema"]["type"], json!(["string", "null"]));
 }
 
 #[test]
@@ -138,7 +168,7 @@ fn tools_survive_a_round_trip_through_each_provider() {
     let original = original.get("notes:search").unwrap();
     let openai = openai::describe(original, "search", openai::Options::responses()).json;
     let anthropic = anthropic::describe(original, "search", anthropic::Options::default()).json;
-    let gemini = gemini::describe(original, "search").json;
+    let gemini = gemini::describe(original, "search", gemini::Options::default()).json;
     for (json, tool) in [
         (&openai, openai::read(&openai)),
         (&anthropic, anthropic::read(&anthropic)),
@@ -205,10 +235,11 @@ fn fields_of_a_single_provider_survive_a_round_trip() {
         "defer_loading": true, "async": true, "output_schema": { "type": "object" },
     });
     let tool = openai::read(&openai).unwrap();
-    assert_eq!(openai::describe(&tool, "t", openai::Options::responses()).json, openai);
+    assert_eq!(openai::describe(&tool, "t", openai::Options::responses().with_output_schemas()).json, openai);
     // A tool that was read as not strict stays so.
     let mut free = openai;
     free["strict"] = json!(false);
     let tool = openai::read(&free).unwrap();
-    assert_eq!(openai::describe(&tool, "t", openai::Options::responses().strict()).json, free);
+    let options = openai::Options::responses().strict().with_output_schemas();
+    assert_eq!(openai::describe(&tool, "t", options).json, free);
 }

@@ -79,7 +79,7 @@ fn replies() -> Vec<(Api, Export, Value, Vec<Value>)> {
         "parts": [{ "functionCall": { "name": "order", "args": sent() } }] }, "finishReason": "STOP", "index": 0 });
     let gemini = (
         gemini::GENERATE_CONTENT,
-        gemini::tools(tools, naming).unwrap(),
+        gemini::tools(tools, naming, gemini::Options::default()).unwrap(),
         json!({ "candidates": [candidate] }),
         vec![json!({ "candidates": [candidate] })],
     );

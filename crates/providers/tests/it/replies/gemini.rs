@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use test_support::{block_on, sample};
 use toolkit::catalog::{ExportedNames, Naming};
 use toolkit::{Content, Context, Dispatcher, ToolError, catalog, tool};
-use toolkit_providers::gemini::{GENERATE_CONTENT, tools};
+use toolkit_providers::gemini::{GENERATE_CONTENT, Options, tools};
 use toolkit_providers::reply::{CallArguments, Reply, ReplyEvent, StopReason};
 
 /// Adds two numbers.
@@ -42,7 +42,7 @@ fn dispatcher() -> Dispatcher {
 }
 
 fn names() -> ExportedNames {
-    tools(dispatcher().catalog(), Naming::default()).unwrap().names
+    tools(dispatcher().catalog(), Naming::default(), Options::default()).unwrap().names
 }
 
 fn response(parts: Value, finish_reason: &str) -> Value {
@@ -84,7 +84,7 @@ fn parallel_calls_are_answered_in_one_content_in_their_order() {
         { "functionCall": { "name": "sub", "args": null } },
         { "functionCall": { "args": {} } },
     ]);
-    let export = tools(dispatcher().catalog(), Naming::default()).unwrap();
+    let export = tools(dispatcher().catalog(), Naming::default(), Options::default()).unwrap();
     let turn = block_on(GENERATE_CONTENT.respond(&dispatcher(), &export, response(parts.clone(), "STOP"))).unwrap();
     assert_eq!(turn.reply.stop_reason(), &StopReason::ToolCalls);
     assert_eq!((turn.reply.text(), turn.reply.reasoning()), ("", "I look."));
