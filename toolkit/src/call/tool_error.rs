@@ -70,6 +70,8 @@ struct Repr {
     source: Option<Arc<dyn Error + Send + Sync>>,
     /// The result of an MCP server, if it is the error.
     mcp: Option<Box<McpResult>>,
+    /// The data of the tool.
+    data: Option<Value>,
     /// True if the text of the source is withheld because the author did not choose to show it.
     is_masked: bool,
 }
@@ -184,6 +186,7 @@ impl ToolError {
             retry: None,
             source: None,
             mcp: None,
+            data: None,
             is_masked: false,
         }))
     }
@@ -208,6 +211,42 @@ impl ToolError {
             **mcp = mcp.with_blocks(&blocks[n_before..]);
         }
         self
+    }
+
+    /// Adds data for the program and the model: `structuredContent` of a result of MCP with `isError`. The model reads it as
+    /// JSON below the message.
+    ///
+    /// Data that cannot be serialized is an internal error, with the reason as its cause.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::ToolError;
+    ///
+    /// #[derive(serde::Serialize)]
+    /// struct Conflict {
+    ///     with: u32,
+    /// }
+    ///
+    /// let error = ToolError::failed("the room is taken").with_data(Conflict { with: 7 });
+    /// assert_eq!(error.data().unwrap()["with"], 7);
+    /// ```
+    #[must_use]
+    pub fn with_data(self, data: impl serde::Serialize) -> Self {
+        match serde_json::to_value(data) {
+            Ok(data) => {
+                let mut error = self.with_content([Content::Text { text: data.to_string() }]);
+                error.0.data = Some(data);
+                error
+            }
+            Err(error) => Self::internal(error),
+        }
+    }
+
+    /// Returns the data that the tool added, or the `structuredContent` of the MCP server whose result is the error.
+    #[must_use]
+    pub fn data(&self) -> Option<&Value> {
+        self.0.data.as_ref().or_else(|| self.mcp_result()?.get("structuredContent"))
     }
 
     /// Changes the URIs of the resources in the [content](Self::content), for a host that serves them under others; see

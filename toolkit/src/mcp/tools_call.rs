@@ -163,7 +163,8 @@ fn write_mcp_result(tool: &Tool, result: &RunResult, mcp: &McpResult, revision: 
 /// Writes the result of a failed or rejected call (`CallToolResult` with `isError`), so that the model can read the
 /// error and correct the call.
 ///
-/// [`ERROR_KEY`](super::ERROR_KEY) of `_meta` describes the error for programs. The result of an MCP server
+/// [`ERROR_KEY`](super::ERROR_KEY) of `_meta` describes the error for programs, and [`ToolError::data`] is the
+/// `structuredContent`. The result of an MCP server
 /// ([`ToolError::mcp_result`]) keeps its other fields, as that of [`write_result`] does.
 ///
 /// The server reports an unknown tool as a JSON-RPC error instead.
@@ -221,6 +222,11 @@ pub fn write_error(error: &ToolError, revision: Revision) -> Vec<u8> {
         None => {
             bytes.extend_from_slice(br#""content":"#);
             bytes.extend_from_slice(&written());
+            if let Some(data) = error.data() {
+                bytes.extend_from_slice(br#","structuredContent":"#);
+                let is_wrapped = revision == Revision::V2025_11_25 && !data.is_object();
+                wrap(&mut bytes, data.to_string().as_bytes(), is_wrapped);
+            }
             bytes.extend_from_slice(br#","isError":true"#);
         }
     }
