@@ -45,12 +45,14 @@
 //! | `pipeline` | the stages of every call, in order: select, admit, acquire a permit, run, report |
 //! | `function` | a function of this program: decoding of its arguments, the function, `encode` of its result |
 //! | `backend_call` | the same stages for a tool that a backend runs |
+//! | `call_state` | state that is computed for each call |
 //! | `wait` | timeouts, cancellation, and the threads of `blocking` functions |
 //! | `builder` | the configuration, and the check that the tools of the catalog can run with it |
 //! | `shared` | the fields of a dispatcher, which all of these read, and the limits and settings that the stages apply |
 
 mod backend_call;
 mod builder;
+mod call_state;
 pub(crate) mod encode;
 pub(crate) mod function;
 #[cfg(feature = "tower")]
@@ -130,12 +132,13 @@ impl Dispatcher {
     /// ```
     pub fn with_catalog(&self, catalog: Catalog, routes: Routes) -> Result<Self, Diagnostics> {
         check(&catalog, &self.shared.states, &self.shared.limiter)?;
-        let Shared { selector, states, policy, limiter, .. } = &*self.shared;
+        let Shared { selector, states, call_states, policy, limiter, .. } = &*self.shared;
         let shared = Shared {
             catalog,
             routes,
             selector: selector.clone(),
             states: Arc::clone(states),
+            call_states: Arc::clone(call_states),
             policy: *policy,
             limiter: limiter.clone(),
         };

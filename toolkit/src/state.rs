@@ -42,6 +42,17 @@ impl States {
         self.by_type.insert(id, HeldState { state: Box::new(state), location });
     }
 
+    /// Declares a type whose value is computed for each call.
+    pub(crate) fn declare<T: 'static>(&mut self, location: &'static Location<'static>) {
+        let id = TypeId::of::<T>();
+        match self.location_of(id) {
+            Some(first) => {
+                self.duplicates.push(Duplicate { id, type_name: type_name::<T>(), locations: [first, location] });
+            }
+            None => drop(self.by_type.insert(id, HeldState { state: Box::new(()), location })),
+        }
+    }
+
     #[inline]
     pub(crate) fn get<T: ?Sized + 'static>(&self) -> Option<&T> {
         let held = self.by_type.get(&TypeId::of::<T>())?;

@@ -34,11 +34,13 @@
 //! | `json` | the canonical form and the form of MCP, written and parsed |
 //! | `builder` | tools that are not written in Rust |
 //! | `entry` | the static record of a function, and its only argument |
+//! | `adjusted` | a tool with another name or description, or with fixed arguments |
 //! | `diagnostic` | the defects of tools, and the checks that find those of one tool |
 //! | `foreign_schemas` | schemas of tools that are not functions of this program |
 //! | `contract` | the hash that an approval is tied to |
 //! | `backend` | references to what runs a tool |
 
+mod adjusted;
 mod backend;
 mod builder;
 mod contract;
@@ -59,6 +61,7 @@ use std::time::Duration;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
+use self::adjusted::FixedArguments;
 pub use self::backend::{BackendKind, ToolBackend};
 pub use self::builder::ToolBuilder;
 pub use self::contract::ContractHash;
@@ -111,6 +114,8 @@ pub struct Tool {
     metadata: OnceLock<Arc<Metadata>>,
     input: OnceLock<Arc<Schema>>,
     output: OnceLock<Option<Arc<Schema>>>,
+    /// The arguments that the host has fixed.
+    fixed: Option<Arc<FixedArguments>>,
     /// The cached result of [`Tool::sample`].
     sample: OnceLock<Option<Box<str>>>,
 }
@@ -508,6 +513,12 @@ impl Tool {
         self.entry.is_some_and(|entry| entry.prompt.is_some())
     }
 
+    /// Returns the arguments that the host has fixed.
+    #[inline]
+    pub(crate) fn fixed(&self) -> Option<&FixedArguments> {
+        self.fixed.as_deref()
+    }
+
     /// Returns the entry, if the tool is a function of this program.
     #[doc(hidden)]
     #[inline]
@@ -523,6 +534,7 @@ impl Tool {
             metadata: OnceLock::new(),
             input: OnceLock::new(),
             output: OnceLock::new(),
+            fixed: None,
             sample: OnceLock::new(),
         }
     }
@@ -544,6 +556,7 @@ impl Tool {
             metadata: OnceLock::from(Arc::new(metadata)),
             input: OnceLock::from(foreign_input(input)),
             output: OnceLock::from(output.map(foreign_output)),
+            fixed: None,
             sample: OnceLock::new(),
         }
     }
@@ -605,6 +618,7 @@ impl Tool {
             metadata: OnceLock::from(metadata),
             input: OnceLock::from(Arc::clone(self.shared_input())),
             output: OnceLock::from(self.shared_output().cloned()),
+            fixed: None,
             sample: self.sample.clone(),
         }
     }
@@ -677,7 +691,8 @@ impl Tool {
         let sample = self.sample.get_or_init(|| {
             let given = self.examples().into_iter().find(|example| self.input().is_valid(example));
             let given = given.or_else(|| self.input().example()).map(|sample| sample.to_string());
-            given.filter(|sample| self.reads(sample) != Some(false)).map(Into::into)
+            let is_read = |sample: &String| self.fixed.is_some() || self.reads(sample) != Some(false);
+            given.filter(is_read).map(Into::into)
         });
         sample.as_deref()
     }
@@ -687,10 +702,12 @@ impl Tool {
         self.entry.map(|_| ToolBackend::named(self.id_text().into_owned()))
     }
 
-    /// Returns the entry, if the tool is a function of this program under its original id, not that of an instance.
+    /// Returns the entry, if the tool is a function of this program under its original id, not that of an instance, and under
+    /// its original name.
     #[inline]
     pub(crate) fn static_entry(&self) -> Option<&'static Entry> {
-        self.entry.filter(|_| self.instance.is_none())
+        let is_original = |entry: &&'static Entry| self.instance.is_none() && std::ptr::eq(self.id.name(), entry.name);
+        self.entry.filter(is_original)
     }
 
     /// Returns true if both are copies of one function with the same instance.
@@ -753,7 +770,7 @@ impl Tool {
 
     /// Returns the name as text, without an allocation for a function of this program.
     pub(crate) fn name_text(&self) -> Text {
-        match self.entry {
+        match self.static_entry() {
             Some(entry) => Cow::Borrowed(entry.name),
             None => Cow::Owned(self.name().to_owned()),
         }

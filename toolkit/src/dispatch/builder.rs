@@ -12,6 +12,7 @@ use tower_layer::Layer;
 #[cfg(feature = "tower")]
 use tower_service::Service;
 
+use super::call_state::CallStates;
 use super::function::Run;
 #[cfg(feature = "tower")]
 use super::layer::{Call, ToolService, Wrap};
@@ -19,10 +20,10 @@ use super::layer::{Call, ToolService, Wrap};
 use super::pipeline::layered;
 use super::shared::{Dispatcher, Policy, Shared};
 use crate::backend::{Routes, Selector};
-use crate::call::Coercion;
 use crate::call::permit::Limiter;
 #[cfg(feature = "tower")]
 use crate::call::{BoxError, RunResult};
+use crate::call::{Coercion, Context, ToolError};
 use crate::catalog::{Catalog, Diagnostic, DiagnosticKind, Diagnostics, Instances, namespaces_with};
 use crate::state::{StateType, States};
 use crate::tool::entry::Entry;
@@ -57,6 +58,7 @@ pub struct DispatcherBuilder {
     routes: Routes,
     selector: Option<Arc<Selector>>,
     states: States,
+    call_states: CallStates,
     instances: Instances,
     policy: Policy,
     limiter: Limiter,
@@ -71,6 +73,7 @@ impl DispatcherBuilder {
             routes: Routes::default(),
             selector: None,
             states: States::default(),
+            call_states: CallStates::default(),
             instances: Instances::new(),
             policy: Policy::default(),
             limiter: Limiter::default(),
@@ -121,6 +124,48 @@ impl DispatcherBuilder {
     #[track_caller]
     pub fn state<T: Send + Sync + 'static>(self, state: T) -> Self {
         self.shared_state(Arc::new(state))
+    }
+
+    /// Adds state that is computed for each call of a tool with a parameter `&T`, before the tool runs.
+    ///
+    /// `compute` receives the context of the call, with the credentials that the tool requires. Its error is that of the
+    /// call. It must not block. In a test, [`state`](Self::state) provides the value instead.
+    ///
+    /// # Examples
+    ///
+    /// ```standalone_crate
+    /// use toolkit::{Catalog, Context, Dispatcher, ToolError, tool};
+    ///
+    /// struct Tenant(String);
+    ///
+    /// struct User {
+    ///     tenant: String,
+    /// }
+    ///
+    /// /// Returns the tenant of the caller.
+    /// #[tool]
+    /// fn tenant(user: &User) -> String {
+    ///     user.tenant.clone()
+    /// }
+    ///
+    /// let user = |context: &Context| match context.get::<Tenant>() {
+    ///     Some(tenant) => Ok(User { tenant: tenant.0.clone() }),
+    ///     None => Err(ToolError::failed("log in first")),
+    /// };
+    /// let dispatcher = Dispatcher::builder(Catalog::linked()?).state_per_call(user).build()?;
+    /// let context = Context::new().with(Tenant("acme".to_owned()));
+    /// assert_eq!(dispatcher.call_sync_with(&context, "tenant", "{}")?.value(), "acme");
+    /// assert_eq!(dispatcher.call_sync("tenant", "{}").unwrap_err().message(), "log in first");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[track_caller]
+    pub fn state_per_call<T: Send + Sync + 'static>(
+        mut self,
+        compute: impl Fn(&Context) -> Result<T, ToolError> + Send + Sync + 'static,
+    ) -> Self {
+        self.states.declare::<T>(Location::caller());
+        self.call_states.insert(compute);
+        self
     }
 
     /// Adds shared state, such as an `Arc<dyn Trait>`, for tools with a parameter `&T`.
@@ -369,6 +414,7 @@ impl DispatcherBuilder {
                 routes: self.routes,
                 selector: self.selector,
                 states: Arc::new(self.states),
+                call_states: Arc::new(self.call_states),
                 policy: self.policy,
                 limiter: self.limiter,
             }),

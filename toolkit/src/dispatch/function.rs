@@ -9,6 +9,7 @@ use std::future::Future;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::call_state::of_call;
 use super::encode::Encode;
 use super::shared::{Dispatcher, Policy};
 use crate::call::{
@@ -357,7 +358,7 @@ impl<'a> Host<'a> {
         self.dispatcher.catalog()
     }
 
-    /// Returns the state of type `T`: that of the tool's instance, or the shared state.
+    /// Returns the state of type `T`: that of the tool's instance, the shared state, or that of the call.
     ///
     /// # Errors
     ///
@@ -366,6 +367,7 @@ impl<'a> Host<'a> {
     pub fn state<T: ?Sized + 'static>(self) -> Result<&'a T, ToolError> {
         let own = self.tool.instance().and_then(|instance| instance.states.get::<T>());
         own.or_else(|| self.dispatcher.shared.states.get::<T>())
+            .or_else(|| of_call::<T>(self.context))
             .ok_or_else(|| ToolError::internal(format!("no state of type `{}` was given", type_name::<T>())))
     }
 }

@@ -34,6 +34,8 @@ use crate::stream::Queue;
 use crate::tool::Tool;
 use crate::tool::entry::Entry;
 use crate::unwind;
+use serde_json::Value;
+use toolkit_schema::{Violation, child};
 
 /// Runs a call through the layers, if there are any.
 pub(super) async fn run_layered(
@@ -84,6 +86,10 @@ pub(super) async fn run(
     arguments: Arguments<'_>,
     parts: Option<&Queue>,
 ) -> Result<RunResult, ToolError> {
+    if tool.fixed().is_some() {
+        let whole = with_fixed(tool, &arguments)?;
+        return Box::pin(run(dispatcher, context, tool.whole(), Arguments::from(&whole), parts)).await;
+    }
     let entry = match dispatcher.shared.select(tool)? {
         Executor::Function(entry) => entry,
         // Boxed to keep the future of all other calls small.
@@ -207,6 +213,10 @@ pub(super) fn run_sync(
             "the dispatcher has layers, which are asynchronous; call the tool with `Dispatcher::call`",
         ));
     }
+    if tool.fixed().is_some() {
+        let whole = with_fixed(tool, arguments)?;
+        return run_sync(dispatcher, context, tool.whole(), &Arguments::from(&whole));
+    }
     let Executor::Function(entry) = dispatcher.shared.select(tool)? else {
         return Err(needs_runtime("a backend runs the tool; call it with `Dispatcher::call`"));
     };
@@ -218,6 +228,21 @@ pub(super) fn run_sync(
         }
         Run::Async(_) => Err(needs_runtime("the tool is asynchronous; call it with `Dispatcher::call` on a runtime")),
     }
+}
+
+/// Returns the arguments of a call with those that the host has fixed.
+#[cold]
+fn with_fixed(tool: &Tool, arguments: &Arguments<'_>) -> Result<Value, ToolError> {
+    let mut whole = arguments.to_value()?;
+    if let (Value::Object(sent), Some(fixed)) = (&mut whole, tool.fixed()) {
+        if let Some(name) = fixed.values.keys().find(|name| sent.contains_key(*name)) {
+            let violation = Violation::new(child("", name), "is not an argument");
+            let message = format!("the arguments do not match the schema\n- {violation}");
+            return Err(ToolError::new(ErrorKind::InvalidArguments, message).with_violations(vec![violation]));
+        }
+        sent.extend(fixed.values.clone());
+    }
+    Ok(whole)
 }
 
 #[cold]
@@ -263,13 +288,17 @@ pub(super) struct Admission<'a> {
 /// cancelled.
 #[inline]
 fn is_unconditional(dispatcher: &Dispatcher, context: &Context, tool: &Tool, mode: Mode) -> bool {
-    let Shared { limiter, policy, .. } = &*dispatcher.shared;
+    let Shared { limiter, policy, call_states, .. } = &*dispatcher.shared;
     let is_interrupted = match mode {
         Mode::Sync => false,
         Mode::Async => context.is_cancellable(),
         Mode::Blocking => true,
     };
-    !is_interrupted && limiter.is_unlimited() && sees_all(context, tool) && tool.timeout().or(policy.timeout).is_none()
+    !is_interrupted
+        && call_states.is_empty()
+        && limiter.is_unlimited()
+        && sees_all(context, tool)
+        && tool.timeout().or(policy.timeout).is_none()
 }
 
 /// Admits a call; see [`Policy::admit`](super::shared::Policy::admit).
@@ -282,6 +311,14 @@ pub(super) fn admit<'a>(
 ) -> Result<Admission<'a>, ToolError> {
     let policy = &dispatcher.shared.policy;
     let scoped = policy.admit(context, tool, arguments)?;
+    let call_states = &dispatcher.shared.call_states;
+    let scoped = match call_states.is_empty() {
+        true => scoped,
+        false => {
+            let computed = caught(|| call_states.computed(tool, scoped.as_deref().unwrap_or(context)))?;
+            computed.map(Box::new).or(scoped)
+        }
+    };
     Ok(Admission { dispatcher, tool, context, scoped, timeout: tool.timeout().or(policy.timeout) })
 }
 
@@ -367,7 +404,7 @@ impl Permitted<'_> {
         let (dispatcher, held) = (self.dispatcher.clone(), self.held);
         let position = dispatcher.catalog().position(self.tool);
         let work = move || {
-            let tool = dispatcher.catalog().at(position);
+            let tool = dispatcher.catalog().at(position).whole();
             let _entered = held.as_ref().map(|held| held.permit.enter());
             caught(|| code(Host::new(&context, &dispatcher, tool)))
         };

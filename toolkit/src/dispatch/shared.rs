@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::call_state::CallStates;
 #[cfg(feature = "tower")]
 use super::layer::ToolService;
 use crate::backend::{Backend, Route, Routes, Selector};
@@ -61,6 +62,7 @@ pub(super) struct Shared {
     pub(super) routes: Routes,
     pub(super) selector: Option<Arc<Selector>>,
     pub(super) states: Arc<States>,
+    pub(super) call_states: Arc<CallStates>,
     pub(super) policy: Policy,
     pub(super) limiter: Limiter,
 }

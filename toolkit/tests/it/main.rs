@@ -1,5 +1,6 @@
 //! Tests of the public interface of `toolkit`.
 
+mod adjusted;
 mod backends;
 mod bad_input;
 mod calls;
