@@ -13,7 +13,7 @@ use crate::error::{SchemaDiagnostic, SchemaError, SchemaErrorKind};
 use crate::plan::{CheckPath, Plan};
 use crate::tree::{held, held_copy};
 use crate::violation::{Repairs, Violation, Violations, Wanted};
-use crate::{check, cost, equality, example, format, generate, graph, json, violation};
+use crate::{check, cost, equality, example, generate, graph, json, violation};
 
 /// A JSON Schema that validates values.
 ///
