@@ -243,7 +243,7 @@ impl Calls {
         let catalog = self.dispatcher.catalog();
         let ids = |names: &[String]| -> Result<Vec<ToolId>, CallsError> {
             let ids = names.iter().map(|name| catalog.resolve(name).map(|tool| tool.id().clone()));
-            ids.collect::<Result<_, _>>().map_err(|error| CallsError::new(error.to_string()))
+            ids.collect::<Result<_, _>>().map_err(|error| CallsError::new(error.to_string(), error))
         };
         let (included, excluded) = (ids(&self.included)?, ids(&self.excluded)?);
         let mut cases = Cases::read(self.cases.clone())?;

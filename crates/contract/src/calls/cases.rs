@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use toolkit::call::BoxError;
 use toolkit::{Catalog, Tool};
 use toolkit_runtime::{FileAccess, read_regular_file, replace_file};
 
@@ -35,7 +36,7 @@ impl Cases {
         if let Some(path) = &path {
             let text = match read_regular_file(path, MAX_BYTES) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-                read => read.map_err(|error| unusable(path, &error))?,
+                read => read.map_err(|error| unusable(path, error))?,
             };
             for (idx, line) in text.split(|byte| *byte == b'\n').enumerate() {
                 if line.iter().all(u8::is_ascii_whitespace) {
@@ -43,7 +44,8 @@ impl Cases {
                 }
                 let case = serde_json::from_slice(line).map_err(|error| {
                     let expected = r#"expected `{"tool": "ID", "arguments": {…}}`"#;
-                    unusable(path, &format!("line {}: {error}; {expected}", idx + 1))
+                    let path = path.display();
+                    CallsError::new(format!("{path}: line {}: {error}; {expected}", idx + 1), error)
                 })?;
                 cases.push(case);
             }
@@ -73,13 +75,14 @@ impl Cases {
         };
         let mut text = String::new();
         for case in &self.cases {
-            text += &serde_json::to_string(case).map_err(|error| unusable(path, &error))?;
+            text += &serde_json::to_string(case).map_err(|error| unusable(path, error))?;
             text.push('\n');
         }
-        replace_file(path, FileAccess::Default, text.as_bytes()).map_err(|error| unusable(path, &error))
+        replace_file(path, FileAccess::Default, text.as_bytes()).map_err(|error| unusable(path, error))
     }
 }
 
-fn unusable(path: &Path, reason: &dyn std::fmt::Display) -> CallsError {
-    CallsError::new(format!("{}: {reason}", path.display()))
+fn unusable(path: &Path, error: impl Into<BoxError>) -> CallsError {
+    let error = error.into();
+    CallsError::new(format!("{}: {error}", path.display()), error)
 }

@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::Value;
+use toolkit::call::BoxError;
 use toolkit_schema::excerpt;
 
 macro_rules! defects {
@@ -226,26 +227,33 @@ impl CallReport {
 /// assert_eq!(error.to_string(), "no tool is named `missing`");
 /// # Ok::<(), toolkit::catalog::Diagnostics>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CallsError(String);
+#[derive(Debug)]
+pub struct CallsError {
+    message: String,
+    source: BoxError,
+}
 
 impl CallsError {
-    pub(super) fn new(message: String) -> Self {
-        Self(message)
+    pub(super) fn new(message: String, source: impl Into<BoxError>) -> Self {
+        Self { message, source: source.into() }
     }
 
     pub(super) fn from_io(error: io::Error) -> Self {
-        Self(format!("cannot make the calls: {error}"))
+        Self::new(format!("cannot make the calls: {error}"), error)
     }
 }
 
 impl fmt::Display for CallsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.message)
     }
 }
 
-impl std::error::Error for CallsError {}
+impl std::error::Error for CallsError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&*self.source)
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -1,5 +1,6 @@
 //! Tools without defects, tools that must not be called, and what a run depends on.
 
+use std::error::Error;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -101,7 +102,8 @@ fn a_tool_that_is_not_read_only_is_called_only_if_it_is_included() {
     let lines = log.0.lock().unwrap().clone();
     assert_eq!(lines[0], "kept");
     assert!(lines.len() > 50, "{}", lines.len());
-    calls(&dispatcher).include("log:wipe").run().unwrap_err();
+    let error = calls(&dispatcher).include("log:wipe").run().unwrap_err();
+    assert!(error.source().is_some_and(|cause| cause.is::<toolkit::ToolError>()), "{error:?}");
 }
 
 /// Reads the mail.
@@ -163,8 +165,14 @@ fn arguments_that_failed_are_kept_and_tried_first() {
     assert_eq!(std::fs::read_to_string(&path).unwrap(), kept);
 
     std::fs::write(&path, "{\"tool\":\"repaired\",\"arguments\":{}}\n{\"tool\":1}\n").unwrap();
-    let error = calls(&dispatcher).cases(&path).run().unwrap_err().to_string();
+    let error = calls(&dispatcher).cases(&path).run().unwrap_err();
+    assert!(error.source().is_some_and(|cause| cause.is::<serde_json::Error>()), "{error:?}");
+    let error = error.to_string();
     assert!(error.contains("calls.jsonl: line 2: ") && error.contains("expected `{"), "{error}");
+    std::fs::remove_file(&path).unwrap();
+    std::fs::create_dir(&path).unwrap();
+    let error = calls(&dispatcher).cases(&path).run().unwrap_err();
+    assert!(error.source().is_some_and(|cause| cause.is::<std::io::Error>()), "{error:?}");
 }
 
 #[tokio::test]
