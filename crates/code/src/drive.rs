@@ -162,7 +162,7 @@ fn failed(kind: FailureKind, message: &str) -> End {
 }
 
 fn invalid(reason: &str) -> Failure {
-    Failure::new(FailureKind::Violation, SandboxError::Protocol(reason.to_owned()).to_string())
+    Failure::new(FailureKind::Violation, SandboxError::protocol(reason).to_string())
 }
 
 /// The time that the program has left, without the time of its calls.
@@ -178,7 +178,7 @@ impl Clock {
         match step {
             Ok(Ok(step)) => Ok(step),
             Ok(Err(SandboxError::Ended(kind, message))) => Err(Failure::new(kind, message)),
-            Ok(Err(error @ SandboxError::Unavailable(_))) => {
+            Ok(Err(error @ SandboxError::Unavailable { .. })) => {
                 Err(Failure::new(FailureKind::Unavailable, error.to_string()))
             }
             Ok(Err(error)) => Err(Failure::new(FailureKind::Violation, error.to_string())),

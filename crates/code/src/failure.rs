@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use toolkit::call::BoxError;
 
 /// The reason why a program has no value.
 ///
@@ -108,7 +109,7 @@ impl std::error::Error for Failure {}
 /// The reason why a program was not started.
 ///
 /// A program that was started has an [`Execution`](crate::Execution), also if it failed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum CodeError {
     /// The program is empty.
@@ -150,28 +151,101 @@ impl std::error::Error for CodeError {
 }
 
 /// The error of a [`Sandbox`](crate::sandbox::Sandbox).
-#[derive(Clone, Debug, PartialEq, Eq)]
+///
+/// # Examples
+///
+/// ```
+/// use std::error::Error;
+/// use std::io;
+///
+/// use toolkit_code::sandbox::SandboxError;
+///
+/// let cause = io::Error::from(io::ErrorKind::NotFound);
+/// let error = SandboxError::unavailable("the engine is not installed").with_source(cause);
+/// assert_eq!(error.to_string(), "the sandbox is not available: the engine is not installed");
+/// assert!(error.source().unwrap().is::<io::Error>());
+/// ```
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum SandboxError {
     /// The sandbox cannot be started or reached. The program has not run.
-    Unavailable(String),
+    #[non_exhaustive]
+    Unavailable {
+        /// The reason, with its cause.
+        reason: String,
+        /// The error of the operating system, the connection or the protocol, if there is one.
+        source: Option<BoxError>,
+    },
     /// The sandbox ended the program: it exceeded a limit that the engine could not report, or attempted something
     /// forbidden.
     Ended(FailureKind, String),
     /// The URL, the certificates or the profile of a sandbox are not valid.
-    Configuration(String),
+    #[non_exhaustive]
+    Configuration {
+        /// The reason, with its cause.
+        reason: String,
+        /// The error of the certificates, if there is one.
+        source: Option<BoxError>,
+    },
     /// The other side sent something that is not the protocol.
-    Protocol(String),
+    #[non_exhaustive]
+    Protocol {
+        /// The reason, with its cause.
+        reason: String,
+        /// The error of the message, if there is one.
+        source: Option<BoxError>,
+    },
+}
+
+impl SandboxError {
+    /// Creates the error of a sandbox that cannot be started or reached.
+    #[must_use]
+    pub fn unavailable(reason: impl Into<String>) -> Self {
+        Self::Unavailable { reason: reason.into(), source: None }
+    }
+
+    /// Creates the error of an invalid setting.
+    #[must_use]
+    pub fn configuration(reason: impl Into<String>) -> Self {
+        Self::Configuration { reason: reason.into(), source: None }
+    }
+
+    /// Creates the error of a message that breaks the protocol.
+    #[must_use]
+    pub fn protocol(reason: impl Into<String>) -> Self {
+        Self::Protocol { reason: reason.into(), source: None }
+    }
+
+    /// Adds the cause. Has no effect on [`SandboxError::Ended`], whose cause is the program.
+    #[must_use]
+    pub fn with_source(mut self, cause: impl Into<BoxError>) -> Self {
+        match &mut self {
+            Self::Unavailable { source, .. } | Self::Configuration { source, .. } | Self::Protocol { source, .. } => {
+                *source = Some(cause.into());
+            }
+            Self::Ended(..) => {}
+        }
+        self
+    }
 }
 
 impl fmt::Display for SandboxError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unavailable(reason) => write!(f, "the sandbox is not available: {reason}"),
-            Self::Ended(_, reason) | Self::Configuration(reason) => f.write_str(reason),
-            Self::Protocol(reason) => write!(f, "the sandbox sent an invalid message: {reason}"),
+            Self::Unavailable { reason, .. } => write!(f, "the sandbox is not available: {reason}"),
+            Self::Ended(_, reason) | Self::Configuration { reason, .. } => f.write_str(reason),
+            Self::Protocol { reason, .. } => write!(f, "the sandbox sent an invalid message: {reason}"),
         }
     }
 }
 
-impl std::error::Error for SandboxError {}
+impl std::error::Error for SandboxError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Unavailable { source, .. } | Self::Configuration { source, .. } | Self::Protocol { source, .. } => {
+                source.as_deref().map(|source| source as _)
+            }
+            Self::Ended(..) => None,
+        }
+    }
+}

@@ -249,7 +249,7 @@ impl FromStr for Profile {
         let profile = Self::ALL.into_iter().find(|profile| profile.name() == name);
         profile.ok_or_else(|| {
             let name: String = name.chars().take(40).collect();
-            SandboxError::Configuration(format!("unknown profile {name:?}, expected `dev`, `standard` or `hardened`"))
+            SandboxError::configuration(format!("unknown profile {name:?}, expected `dev`, `standard` or `hardened`"))
         })
     }
 }

@@ -122,7 +122,7 @@ fn review(profile: Profile, enforced: Enforced, missing: Vec<String>) -> Result<
         return Ok(enforced);
     }
     let lacking = lacking.join("; ");
-    Err(SandboxError::Unavailable(format!("the profile `hardened` requires what is not enforced: {lacking}")))
+    Err(SandboxError::unavailable(format!("the profile `hardened` requires what is not enforced: {lacking}")))
 }
 
 /// The checks of a session. A worker is trusted as little as its program.
@@ -154,7 +154,7 @@ impl Check {
         let printed = step.printed.iter().map(|printed| printed.text.len() as u64).sum();
         self.printed_bytes = self.printed_bytes.saturating_add(printed);
         if self.printed_bytes > self.limits.output_bytes.saturating_add(NOTE_BYTES) {
-            return Err(SandboxError::Protocol("it printed more than its limit".to_owned()));
+            return Err(SandboxError::protocol("it printed more than its limit"));
         }
         match &step.state {
             State::Waiting(calls) => self.calls(calls),
@@ -163,7 +163,7 @@ impl Check {
                     within(value.get().len(), self.limits.value_bytes, "the value")?;
                 }
                 if done.shown.iter().any(|shown| shown.call == 0 || shown.call > self.last_call) {
-                    return Err(SandboxError::Protocol("it shows the result of an unknown call".to_owned()));
+                    return Err(SandboxError::protocol("it shows the result of an unknown call"));
                 }
                 Ok(())
             }
@@ -174,14 +174,14 @@ impl Check {
         for call in calls {
             if Some(call.id) != self.last_call.checked_add(1) {
                 let reason = format!("call {} follows call {}", call.id, self.last_call);
-                return Err(SandboxError::Protocol(reason));
+                return Err(SandboxError::protocol(reason));
             }
             self.last_call = call.id;
             within(call.request.size(), self.limits.message_bytes, "the arguments of a call")?;
         }
         self.n_unanswered += calls.len();
         if self.n_unanswered == 0 {
-            return Err(SandboxError::Protocol("it waits for nothing".to_owned()));
+            return Err(SandboxError::protocol("it waits for nothing"));
         }
         let max = MAX_UNANSWERED.saturating_add(self.limits.calls as usize);
         if self.n_unanswered > max {
@@ -257,14 +257,14 @@ impl Exchange {
 
     fn write(&mut self, turn: Turn, message: &Message<'_>) -> Result<Vec<u8>, SandboxError> {
         if self.turn != turn {
-            return Err(SandboxError::Unavailable("the session has ended".to_owned()));
+            return Err(SandboxError::unavailable("the session has ended"));
         }
         let line = wire::encode(message, self.max_line()).map_err(|error| match error {
             WireError::TooLong(max) => {
                 let reason = format!("the program or the answers to its calls exceed {max} bytes of JSON");
                 SandboxError::Ended(FailureKind::Size, reason)
             }
-            error => protocol(&error),
+            error => protocol(error),
         })?;
         // It stays so if the answer never comes.
         self.turn = Turn::Worker;
@@ -273,10 +273,10 @@ impl Exchange {
 
     /// Reads the answer to a message.
     fn read(&mut self, line: &[u8]) -> Result<Step, SandboxError> {
-        let step = match wire::decode(line).map_err(|error| protocol(&error))? {
+        let step = match wire::decode(line).map_err(protocol)? {
             ToHost::Step(step) => *step,
-            ToHost::Error(reason) => return Err(protocol(&WireError::Invalid(reason))),
-            ToHost::Ready(_) => return Err(protocol(&WireError::Invalid("expected `step`".to_owned()))),
+            ToHost::Error(reason) => return Err(protocol(WireError::Invalid(reason))),
+            ToHost::Ready(_) => return Err(protocol(WireError::Invalid("expected `step`".to_owned()))),
         };
         self.check.step(&step)?;
         self.turn = match step.state {
@@ -288,6 +288,6 @@ impl Exchange {
 }
 
 /// Returns the error of a message that breaks the protocol.
-fn protocol(error: &WireError) -> SandboxError {
-    SandboxError::Protocol(error.to_string())
+fn protocol(error: WireError) -> SandboxError {
+    SandboxError::protocol(error.to_string()).with_source(error)
 }

@@ -235,7 +235,7 @@ impl ServerState {
         }
         let session = match self.sandbox.open(&limits).await {
             Ok(session) => session,
-            Err(SandboxError::Unavailable(reason)) => return rejection(StatusCode::SERVICE_UNAVAILABLE, reason),
+            Err(SandboxError::Unavailable { reason, .. }) => return rejection(StatusCode::SERVICE_UNAVAILABLE, reason),
             Err(error) => return rejection(StatusCode::SERVICE_UNAVAILABLE, error.to_string()),
         };
         let ready = Ready::new(session.enforced().clone());
@@ -306,7 +306,7 @@ async fn step(open: &mut OpenSession, message: ToWorker) -> Result<Step, Box<Res
             let state = State::Done(Done { outcome: Err(Failure::new(kind, reason)), shown: Vec::new() });
             Ok(Step { printed: Vec::new(), state, usage: Usage::default() })
         }
-        SandboxError::Protocol(reason) => Err(rejection(StatusCode::BAD_GATEWAY, reason).into()),
+        SandboxError::Protocol { reason, .. } => Err(rejection(StatusCode::BAD_GATEWAY, reason).into()),
         error => Err(rejection(StatusCode::SERVICE_UNAVAILABLE, error.to_string()).into()),
     })
 }

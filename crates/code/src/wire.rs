@@ -151,7 +151,7 @@ pub fn max_line(limits: &Limits) -> usize {
 ///
 /// Returns an error if the line would be longer than `max` bytes.
 pub fn encode(message: &impl Serialize, max: usize) -> Result<Vec<u8>, WireError> {
-    let line = write_json(message, max.saturating_sub(1)).map_err(|error| WireError::Invalid(error.to_string()))?;
+    let line = write_json(message, max.saturating_sub(1)).map_err(WireError::Json)?;
     let mut line = line.ok_or(WireError::TooLong(max))?;
     // Results are passed on as the text in which they came. In valid JSON, a line break is only white space.
     line.iter_mut().filter(|byte| **byte == b'\n').for_each(|byte| *byte = b' ');
@@ -165,7 +165,7 @@ pub fn encode(message: &impl Serialize, max: usize) -> Result<Vec<u8>, WireError
 ///
 /// Returns an error if the line is not a message of this kind.
 pub fn decode<T: DeserializeOwned>(line: &[u8]) -> Result<T, WireError> {
-    serde_json::from_slice(line).map_err(|error| WireError::Invalid(error.to_string()))
+    serde_json::from_slice(line).map_err(WireError::Json)
 }
 
 /// Returns an error if the first message of the other side has another version, whatever its other contents.
@@ -194,14 +194,18 @@ pub fn check_version(line: &[u8]) -> Result<(), WireError> {
 }
 
 /// The error of a line that is not a message.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum WireError {
     /// The line is longer than so many bytes.
     TooLong(usize),
     /// The other side speaks another version.
     Version(u32),
-    /// The line is not a message, or not one that is expected.
+    /// The line is not the JSON of a message.
+    Json(serde_json::Error),
+    /// The line cannot be read or written.
+    Io(io::Error),
+    /// The message is not one that is expected.
     Invalid(String),
 }
 
@@ -210,12 +214,22 @@ impl fmt::Display for WireError {
         match self {
             Self::TooLong(max) => write!(f, "a message is longer than {max} bytes"),
             Self::Version(other) => write!(f, "it speaks version {other} of the protocol, expected {VERSION}"),
+            Self::Json(error) => write!(f, "invalid message: {error}"),
+            Self::Io(error) => write!(f, "invalid message: {error}"),
             Self::Invalid(reason) => write!(f, "invalid message: {reason}"),
         }
     }
 }
 
-impl std::error::Error for WireError {}
+impl std::error::Error for WireError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Json(error) => Some(error),
+            Self::Io(error) => Some(error),
+            Self::TooLong(_) | Self::Version(_) | Self::Invalid(_) => None,
+        }
+    }
+}
 
 /// Writes a value as JSON, and ends at a maximum length.
 ///

@@ -165,7 +165,7 @@ fn receive(max: usize) -> Result<Option<Vec<u8>>, WireError> {
     let mut line = Vec::new();
     let limit = u64::try_from(max).unwrap_or(u64::MAX);
     let read = io::stdin().lock().take(limit).read_until(b'\n', &mut line);
-    read.map_err(|error| WireError::Invalid(error.to_string()))?;
+    read.map_err(WireError::Io)?;
     match line.last() {
         None => Ok(None),
         Some(b'\n') => Ok(Some(line)),
@@ -179,7 +179,7 @@ fn send_line(message: &ToHost, max: usize) -> Result<(), WireError> {
     let line = wire::encode(message, max)?;
     let mut output = io::stdout().lock();
     let written = output.write_all(&line).and_then(|()| output.flush());
-    written.map_err(|error| WireError::Invalid(error.to_string()))
+    written.map_err(WireError::Io)
 }
 
 /// Writes why the worker ends.

@@ -117,7 +117,9 @@ impl Sandbox for Inline {
 
     fn open<'a>(&'a self, limits: &'a Limits) -> BoxFuture<'a, Result<Box<dyn Session>, SandboxError>> {
         let opened = self.session(*limits).map(|session| Box::new(session) as Box<dyn Session>);
-        let opened = opened.map_err(|error| SandboxError::Unavailable(format!("no thread can be started: {error}")));
+        let opened = opened.map_err(|error| {
+            SandboxError::unavailable(format!("no thread can be started: {error}")).with_source(error)
+        });
         Box::pin(std::future::ready(opened))
     }
 }

@@ -281,11 +281,11 @@ impl ProcessSession {
     /// Sends a line and receives the answer.
     async fn send(&mut self, line: &[u8]) -> Result<Step, SandboxError> {
         if self.worker.has_more() {
-            return Err(protocol(&WireError::Invalid("a message out of turn".to_owned())));
+            return Err(protocol(WireError::Invalid("a message out of turn".to_owned())));
         }
         let begin = Instant::now();
         let received = match self.worker.send(line).await {
-            Ok(()) => self.worker.receive(self.exchange.max_line()).await.map_err(|error| protocol(&error))?,
+            Ok(()) => self.worker.receive(self.exchange.max_line()).await.map_err(protocol)?,
             Err(_) => None,
         };
         self.running += begin.elapsed();

@@ -113,7 +113,7 @@ impl Sandbox for Remote {
     fn open<'a>(&'a self, limits: &'a Limits) -> BoxFuture<'a, Result<Box<dyn Session>, SandboxError>> {
         Box::pin(async move {
             let opened = tokio::time::timeout(self.start_timeout, RemoteSession::open(&self.client, limits)).await;
-            let timed_out = || SandboxError::Unavailable(format!("no session in {:?}", self.start_timeout));
+            let timed_out = || SandboxError::unavailable(format!("no session in {:?}", self.start_timeout));
             let (mut session, missing) = opened.map_err(|_| timed_out())??;
             session.enforced = review(self.profile, std::mem::take(&mut session.enforced), missing)?;
             Ok(Box::new(session) as Box<dyn Session>)
@@ -162,7 +162,8 @@ impl SessionClient {
 
     fn trusting(self, pem: &str) -> Result<Self, SandboxError> {
         let connections = self.connections.clone().trust(pem);
-        let connections = connections.map_err(|error| SandboxError::Configuration(error.to_string()))?;
+        let connections =
+            connections.map_err(|error| SandboxError::configuration(error.to_string()).with_source(error))?;
         Ok(Self { connections, ..self })
     }
 
@@ -179,9 +180,10 @@ impl SessionClient {
             .header(AUTHORIZATION, self.authorization.clone())
             .header(CONTENT_TYPE, "application/json")
             .body(Full::from(body))
-            .map_err(|error| unavailable(error.to_string()))?;
+            .map_err(|error| SandboxError::unavailable(error.to_string()).with_source(error))?;
         let response = self.connections.request(request).await;
-        receive(response.map_err(|error| unavailable(error.to_string()))?, max).await
+        let response = response.map_err(|error| SandboxError::unavailable(error.to_string()).with_source(error));
+        receive(response?, max).await
     }
 }
 
@@ -189,8 +191,8 @@ async fn receive(response: Response<Incoming>, max: usize) -> Result<Received, S
     let (parts, body) = response.into_parts();
     let max = if parts.status.is_success() { max } else { GREETING_BYTES };
     let body = Limited::new(body, max).collect().await.map_err(|error| match error.is::<LengthLimitError>() {
-        true => protocol(&WireError::TooLong(max)),
-        false => unavailable("the server disconnected in the middle of its response".to_owned()),
+        true => protocol(WireError::TooLong(max)),
+        false => SandboxError::unavailable("the server disconnected in the middle of its response").with_source(error),
     })?;
     let body = body.to_bytes();
     if parts.status.is_success() {
@@ -201,13 +203,9 @@ async fn receive(response: Response<Incoming>, max: usize) -> Result<Received, S
         _ => "its response is not one of a sandbox server; check the URL".to_owned(),
     };
     Err(match parts.status {
-        StatusCode::BAD_GATEWAY => SandboxError::Protocol(reason),
-        status => unavailable(format!("the server responded with HTTP {}: {reason}", status.as_u16())),
+        StatusCode::BAD_GATEWAY => SandboxError::protocol(reason),
+        status => SandboxError::unavailable(format!("the server responded with HTTP {}: {reason}", status.as_u16())),
     })
-}
-
-fn unavailable(reason: String) -> SandboxError {
-    SandboxError::Unavailable(reason)
 }
 
 /// A session with a server. Dropping it ends the session there.
@@ -226,19 +224,18 @@ const MAX_ID: usize = 200;
 impl RemoteSession {
     /// Opens a session. Also returns the mechanisms that are missing.
     async fn open(client: &SessionClient, limits: &Limits) -> Result<(Self, Vec<String>), SandboxError> {
-        let hello =
-            wire::encode(&ToWorker::Hello(Hello::new(*limits)), GREETING_BYTES).map_err(|error| protocol(&error))?;
+        let hello = wire::encode(&ToWorker::Hello(Hello::new(*limits)), GREETING_BYTES).map_err(protocol)?;
         let Received { location, body } = client.send(Method::POST, SESSIONS, hello, GREETING_BYTES).await?;
         let read = wire::check_version(&body).and_then(|()| wire::decode(&body));
         let ready = match read {
             Ok(ToHost::Ready(ready)) => ready,
-            Ok(_) => return Err(protocol(&WireError::Invalid("expected `ready`".to_owned()))),
-            Err(error) => return Err(protocol(&error)),
+            Ok(_) => return Err(protocol(WireError::Invalid("expected `ready`".to_owned()))),
+            Err(error) => return Err(protocol(error)),
         };
         let id = location.as_ref().and_then(|location| location.to_str().ok()?.rsplit('/').next());
         let id =
             id.filter(|id| (1..=MAX_ID).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_alphanumeric()));
-        let id = id.ok_or_else(|| protocol(&WireError::Invalid("the session has no location".to_owned())))?;
+        let id = id.ok_or_else(|| protocol(WireError::Invalid("the session has no location".to_owned())))?;
         let path = format!("{SESSIONS}/{id}");
         let exchange = Exchange::new(*limits);
         let session = Self { client: client.clone(), path, exchange, enforced: ready.enforced };
@@ -289,5 +286,5 @@ impl Drop for RemoteSession {
 }
 
 fn invalid_url(reason: &str) -> SandboxError {
-    SandboxError::Configuration(format!("not the URL of a sandbox: {reason}"))
+    SandboxError::configuration(format!("not the URL of a sandbox: {reason}"))
 }

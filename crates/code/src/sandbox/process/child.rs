@@ -45,11 +45,11 @@ impl WorkerProcess {
         let spawned = command.worker_command().spawn();
         let mut child = spawned.map_err(|error| {
             let program = command.program().to_string_lossy();
-            SandboxError::Unavailable(format!("{program} cannot be started: {error}"))
+            SandboxError::unavailable(format!("{program} cannot be started: {error}")).with_source(error)
         })?;
         let (Some(input), Some(output), Some(errors)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {
-            return Err(SandboxError::Unavailable("the streams of the worker are missing".to_owned()));
+            return Err(SandboxError::unavailable("the streams of the worker are missing"));
         };
         Ok(Self {
             child: Some(child),
@@ -68,7 +68,7 @@ impl WorkerProcess {
 
     /// Reads a line of at most `max` bytes; `None` at the end of the output.
     pub(super) async fn receive(&mut self, max: usize) -> Result<Option<Vec<u8>>, WireError> {
-        match self.output.next(max).await.map_err(|error| WireError::Invalid(error.to_string()))? {
+        match self.output.next(max).await.map_err(WireError::Io)? {
             Some(line) if line.ends_with(b"\n") => Ok(Some(line.to_vec())),
             Some(line) if line.len() == max => Err(WireError::TooLong(max)),
             // What was written before the end is no complete message.
@@ -173,7 +173,7 @@ impl End {
             Some(Cause::Killed) if running >= limits.run_time => time(),
             Some(Cause::Killed) => memory(),
             Some(Cause::Crash) => (FailureKind::Violation, "the program made its engine crash".to_owned()),
-            None => return SandboxError::Protocol(format!("the worker ended: {self}")),
+            None => return SandboxError::protocol(format!("the worker ended: {self}")),
         };
         tracing::debug!(end = %self, "a worker was ended");
         SandboxError::Ended(kind, reason)
@@ -257,7 +257,7 @@ impl Starter {
             worker.enforced = review(self.profile, ready.enforced, missing)?;
             Ok(worker)
         });
-        started.await.unwrap_or_else(|_| Err(SandboxError::Unavailable(format!("no worker in {:?}", self.timeout))))
+        started.await.unwrap_or_else(|_| Err(SandboxError::unavailable(format!("no worker in {:?}", self.timeout))))
     }
 
     fn command_line(&self, limits: &Limits) -> Result<CommandLine, SandboxError> {
@@ -265,12 +265,13 @@ impl Starter {
             Launch::Command(_, command) => Ok((**command).clone()),
             Launch::Container(container) => Ok(container.command_line(&container_name(), limits, self.profile)),
             // Without the call, the child would run the host a second time.
-            Launch::ThisProgram if !worker::is_host() => Err(SandboxError::Unavailable(
-                "this program cannot be started as a worker: call `toolkit_code::worker::init();` first in its `main`"
-                    .to_owned(),
+            Launch::ThisProgram if !worker::is_host() => Err(SandboxError::unavailable(
+                "this program cannot be started as a worker: call `toolkit_code::worker::init();` first in its `main`",
             )),
             Launch::ThisProgram => {
-                let program = this_program().map_err(|error| SandboxError::Unavailable(error.to_string()))?;
+                let program = this_program();
+                let program =
+                    program.map_err(|error| SandboxError::unavailable(error.to_string()).with_source(error))?;
                 Ok(CommandLine::new(program).args([worker::ARGUMENT]))
             }
         }
@@ -293,30 +294,30 @@ fn this_program() -> std::io::Result<PathBuf> {
 /// Sends the first message and receives that of the worker. No program has run, so each error is one of the sandbox.
 async fn greet(worker: &mut WorkerProcess, limits: &Limits) -> Result<wire::Ready, SandboxError> {
     let hello = wire::encode(&ToWorker::Hello(Hello::new(*limits)), GREETING_BYTES);
-    let hello = hello.map_err(|error| unavailable(&error))?;
+    let hello = hello.map_err(unavailable)?;
     // A worker that ends at once may close its input before; its output contains the reason.
     let _ = worker.send(&hello).await;
     let line = match worker.receive(GREETING_BYTES).await {
         Ok(Some(line)) => line,
         Ok(None) => {
             let end = worker.end().await;
-            return Err(SandboxError::Unavailable(format!("the worker ended before it was ready: {end}")));
+            return Err(SandboxError::unavailable(format!("the worker ended before it was ready: {end}")));
         }
-        Err(error) => return Err(unavailable(&error)),
+        Err(error) => return Err(unavailable(error)),
     };
     let read = wire::check_version(&line).and_then(|()| wire::decode(&line));
     match read {
         Ok(ToHost::Ready(ready)) => Ok(ready),
-        Ok(ToHost::Error(reason)) => Err(SandboxError::Unavailable(reason)),
-        Ok(ToHost::Step(_)) => Err(unavailable(&WireError::Invalid("expected `ready`".to_owned()))),
+        Ok(ToHost::Error(reason)) => Err(SandboxError::unavailable(reason)),
+        Ok(ToHost::Step(_)) => Err(unavailable(WireError::Invalid("expected `ready`".to_owned()))),
         Err(error) => {
             let text: String = String::from_utf8_lossy(&line).trim_end().chars().take(200).collect();
             let reason = format!("it is not a worker: {error}, in {text:?}");
-            Err(SandboxError::Unavailable(reason))
+            Err(SandboxError::unavailable(reason).with_source(error))
         }
     }
 }
 
-fn unavailable(error: &WireError) -> SandboxError {
-    SandboxError::Unavailable(error.to_string())
+fn unavailable(error: WireError) -> SandboxError {
+    SandboxError::unavailable(error.to_string()).with_source(error)
 }

@@ -29,8 +29,11 @@ async fn processor_time_without_end_is_a_failure_of_time() {
 #[tokio::test]
 async fn a_worker_that_ends_otherwise_is_at_fault() {
     let error = end("exit", &Limits::default()).await;
-    assert_eq!(error, SandboxError::Protocol("the worker ended: exit status: 3".to_owned()));
-    let SandboxError::Protocol(reason) = end("panic", &Limits::default()).await else { panic!() };
+    assert!(
+        matches!(&error, SandboxError::Protocol { reason, .. } if reason == "the worker ended: exit status: 3"),
+        "{error:?}"
+    );
+    let SandboxError::Protocol { reason, .. } = end("panic", &Limits::default()).await else { panic!() };
     assert!(reason.starts_with("the worker ended: exit status: 101"), "{reason}");
 }
 

@@ -1,5 +1,6 @@
 //! A program of a host, started again as a worker.
 
+use std::error::Error;
 use std::process::Command;
 
 use toolkit_code::Limits;
@@ -36,13 +37,14 @@ async fn a_host_that_starts_threads_before_the_call_is_no_worker() {
     let command = CommandLine::new(worker()).args(["threads"]);
     let error = in_the_end(Process::command("threads", command).open(&Limits::default())).await.err().unwrap();
     let expected = "the process has 2 threads: `toolkit_code::worker::init()` must be called first in `main`";
-    assert_eq!(error, SandboxError::Unavailable(expected.to_owned()));
+    assert!(matches!(&error, SandboxError::Unavailable { reason, .. } if reason == expected), "{error:?}");
 }
 
 #[tokio::test]
 async fn a_command_that_does_not_exist_is_named() {
     let sandbox = Process::command("none", CommandLine::new("/toolkit/none"));
     let error = in_the_end(sandbox.open(&Limits::default())).await.err().unwrap();
-    let SandboxError::Unavailable(reason) = error else { panic!("{error:?}") };
+    assert!(error.source().is_some_and(|cause| cause.is::<std::io::Error>()), "{error:?}");
+    let SandboxError::Unavailable { reason, .. } = error else { panic!("{error:?}") };
     assert!(reason.starts_with("/toolkit/none cannot be started: "), "{reason}");
 }

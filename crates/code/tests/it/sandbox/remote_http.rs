@@ -191,7 +191,7 @@ async fn messages_of_a_server_are_checked_like_those_of_a_worker() {
         let remote = responding(vec![first, step.clone()]).await;
         let mut session = in_the_end(remote.open(&Limits::default())).await.unwrap();
         let error = in_the_end(session.start(&Program::javascript("a"))).await.unwrap_err();
-        assert!(matches!(error, SandboxError::Protocol(_)), "{step}: {error:?}");
+        assert!(matches!(error, SandboxError::Protocol { .. }), "{step}: {error:?}");
         assert!(error.to_string().contains(expected), "{step}: {error}");
     }
 }
@@ -202,5 +202,5 @@ async fn a_server_that_says_nothing_is_given_up() {
     let remote = Remote::new(&format!("http://{}", listener.local_addr().unwrap()), TOKEN.to_owned()).unwrap();
     let remote = remote.start_timeout(std::time::Duration::from_millis(100));
     let error = in_the_end(remote.open(&Limits::default())).await.err().unwrap();
-    assert_eq!(error, SandboxError::Unavailable("no session in 100ms".to_owned()));
+    assert!(matches!(&error, SandboxError::Unavailable { reason, .. } if reason == "no session in 100ms"), "{error:?}");
 }

@@ -1,5 +1,7 @@
 //! The protocol between hosts and workers.
 
+use std::error::Error;
+
 use serde_json::value::RawValue;
 use toolkit_code::engine::Answer;
 use toolkit_code::wire::{self, Hello, Ready, ToHost, ToWorker, WireError};
@@ -21,7 +23,8 @@ fn a_line_has_at_most_the_maximum_with_its_end() {
     let message = ToHost::Error("reason".to_owned());
     let line = wire::encode(&message, 1000).unwrap();
     assert_eq!(wire::encode(&message, line.len()).unwrap(), line);
-    assert_eq!(wire::encode(&message, line.len() - 1), Err(WireError::TooLong(line.len() - 1)));
+    let error = wire::encode(&message, line.len() - 1).unwrap_err();
+    assert!(matches!(error, WireError::TooLong(max) if max == line.len() - 1), "{error:?}");
 }
 
 #[test]
@@ -41,13 +44,14 @@ fn the_maximum_holds_the_largest_program_result_and_output() {
 #[test]
 fn another_version_is_an_error_whatever_else_changes() {
     for line in [r#"{"hello":{"version":2,"bounds":[]}}"#, r#"{"ready":{"version":2}}"#] {
-        assert_eq!(wire::check_version(line.as_bytes()), Err(WireError::Version(2)), "{line}");
+        let error = wire::check_version(line.as_bytes()).unwrap_err();
+        assert!(matches!(error, WireError::Version(2)), "{line}: {error:?}");
     }
     for message in [
         wire::encode(&ToWorker::Hello(Hello::new(Limits::default())), 10_000),
         wire::encode(&ToHost::Ready(Ready::new(Default::default())), 1000),
     ] {
-        assert_eq!(wire::check_version(&message.unwrap()), Ok(()));
+        wire::check_version(&message.unwrap()).unwrap();
     }
 }
 
@@ -61,7 +65,9 @@ fn anything_else_is_an_error() {
     for line in
         ["", "{}", r#"{"start":{}}"#, r#"{"resume":{}}"#, r#"{"resume":[{"id":1}]}"#, r#"{"start":1,"resume":[]}"#]
     {
-        assert!(wire::decode::<ToWorker>(line.as_bytes()).is_err(), "{line}");
+        let error = wire::decode::<ToWorker>(line.as_bytes()).unwrap_err();
+        let cause = error.source().and_then(|cause| cause.downcast_ref::<serde_json::Error>());
+        assert_eq!(error.to_string(), format!("invalid message: {}", cause.unwrap()), "{line}");
     }
     let nested = format!(r#"{{"resume":[{{"id":1,"at":0,"outcome":{{"Ok":{}}}}}]}}"#, "[".repeat(1_000_000));
     assert!(wire::decode::<ToWorker>(nested.as_bytes()).is_err());
