@@ -23,7 +23,7 @@
 //! | [`Catalog`], [`catalog!`](catalog!), [`link!`] | Collecting the tools of a program |
 //! | [`Dispatcher`], [`Handle`], [`Context`] | Calling tools |
 //! | [`stream`] | Calling a tool with progress and partial results |
-//! | [`ToolError`], [`Content`], [`Structured`] | Errors and results of tools |
+//! | [`ToolError`], [`Content`], [`Structured`], [`Base64`] | Errors and results of tools, and bytes |
 //! | [`mcp`] | Tools, parameters and results in the format of the Model Context Protocol |
 //! | [`Tool`], [`Manifest`] | Tools that are not written in Rust |
 //! | `import!` (feature `import`) | Typed functions for the tools of other servers |
@@ -161,6 +161,7 @@ pub use toolkit_derive::toolset;
 pub use toolkit_import::import;
 #[doc(inline)]
 pub use toolkit_schema as schema;
+pub use toolkit_schema::Base64;
 
 /// Links crates whose tools are not referred to otherwise.
 ///

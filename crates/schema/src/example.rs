@@ -58,6 +58,9 @@ fn value(view: &View<'_>, depth: usize) -> Option<Value> {
             if let Some(text) = view.get("format").and_then(Value::as_str).and_then(format::example) {
                 return Some(text.into());
             }
+            if view.get("contentEncoding").is_some_and(|encoding| encoding == "base64") {
+                return Some("aGVsbG8=".into());
+            }
             let length = usize::try_from(number("minLength").unwrap_or(1)).ok()?;
             (length <= MAX_LEN).then(|| Value::String("a".repeat(length.max(1))))
         }

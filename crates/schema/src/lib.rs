@@ -45,7 +45,7 @@
 //! | `evaluate` | validation of a tree, for schemas that have a plan |
 //! | `violation`, `error`, `failure` | what is wrong with a value, and with a schema |
 //! | `generate`, `portable`, `doc_link`, `close`, `explore` | a schema from a Rust type: generated, rewritten in portable keywords and without links to items, closed, and completed with what the type reads |
-//! | `format` | descriptions and patterns of string formats |
+//! | `format`, `base64` | descriptions and patterns of string formats; bytes as text |
 //! | `suggest`, `excerpt` | the name that is nearest to a mistyped one (`violation` offers it), and foreign text in messages, also its invisible characters |
 //! | `types`, `values`, `tagged`, `alias`, `example` | what a schema says of its values: their types, whether all are objects and any is finite, their tag, the aliases of names, small ones |
 //! | `normal`, `merge`, `root` | a schema whose references are to definitions; several schemas of one value as a single one; input schemas whose root is a plain object |
@@ -58,6 +58,7 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+mod base64;
 mod check;
 pub mod close;
 #[doc(hidden)]
@@ -133,6 +134,7 @@ pub use self::pointer::child;
 #[doc(hidden)]
 pub use self::violation::{Repairs, declared_pointer};
 
+pub use self::base64::Base64;
 pub use self::error::{SchemaDiagnostic, SchemaError, SchemaErrorKind, ValidationError};
 pub use self::format::enforce_formats;
 pub use self::plan::{CheckPath, PlanObstacle};

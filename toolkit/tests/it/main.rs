@@ -19,4 +19,5 @@ mod requirements;
 mod resources;
 mod state;
 mod streams;
+mod types;
 mod versions;

@@ -257,6 +257,9 @@ impl<'s> Generator<'s> {
             let example = example(keywords);
             return if self.one_in(3) { example.or(known) } else { known.or(example) }.unwrap_or_default();
         }
+        if keyword("contentEncoding") == Some("base64") {
+            return (*self.pick(&["aGVsbG8=", "aGVsbG8", "-_8", "+/8=", "AAAA", ""]).unwrap_or(&"")).into();
+        }
         // Long enough to be recognized in the text of an error.
         if keywords.get("writeOnly") == Some(&Value::Bool(true)) {
             let secret: String = (0..16).map(|_| char::from(self.draw(b'a'..=b'z'))).collect();

@@ -1,5 +1,6 @@
 //! Tests of the public interface of `toolkit-schema`.
 
+mod base64;
 mod closed_schemas;
 mod compare;
 mod excerpt;
