@@ -20,6 +20,7 @@
 mod diagnostic;
 mod poison;
 mod quality;
+mod size;
 
 pub use self::diagnostic::{Level, LintDiagnostic, Rule, UnknownRuleError};
 use toolkit::Tool;
@@ -43,8 +44,10 @@ pub fn lint<'t>(tools: impl IntoIterator<Item = &'t Tool>, off: &[Rule]) -> Vec<
     for tool in &tools {
         poison::check(tool, &mut diagnostics);
         quality::check(tool, &mut diagnostics);
+        size::check(tool, &mut diagnostics);
     }
     quality::compare(&tools, &mut diagnostics);
+    size::compare(&tools, &mut diagnostics);
     diagnostics.retain(|diagnostic| !off.contains(&diagnostic.rule));
     diagnostics.sort_by(|a, b| (&a.tool, a.rule, &a.location).cmp(&(&b.tool, b.rule, &b.location)));
     diagnostics

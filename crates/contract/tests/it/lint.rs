@@ -4,6 +4,7 @@ mod formats;
 mod names;
 mod poison;
 mod reader;
+mod size;
 
 use serde_json::{Value, json};
 use toolkit::tool::{Annotations, ToolBuilder};
