@@ -14,6 +14,7 @@ use syn::{
 
 use crate::arg::{Arg, ArgDefault, arg};
 use crate::field;
+use crate::limits;
 use crate::scan::{UnsupportedPart, scan};
 use crate::value::{Report, is_doc, ungrouped_type};
 
@@ -80,6 +81,7 @@ pub(crate) fn parameter(typed: &PatType, krate: &Path, report: &mut Report) -> O
     for attr in &typed.attrs {
         field::check(attr, &typed.ty, report);
     }
+    limits::check(&typed.attrs, arg.as_ref().and_then(|arg| arg.default.as_ref()), report);
     let for_field =
         |attr: &&Attribute| is_doc(attr) || attr.path().is_ident("serde") || attr.path().is_ident("schemars");
     let ty = match &borrows {

@@ -725,3 +725,34 @@ fn a_method_of_a_trait_is_not_a_tool() {
           `#[toolset]`, or on a free function"]
     );
 }
+
+#[test]
+fn bounds_and_defaults_that_contradict_each_other_are_errors_where_they_are_literals() {
+    for (parameters, message) in [
+        (
+            "#[arg(default = 20)] #[schemars(range(max = 10))] a: u8",
+            "the default contradicts the `range` of this argument: at most 10",
+        ),
+        (
+            "#[arg(default = -3)] #[schemars(range(min = -2.5))] a: i8",
+            "the default contradicts the `range` of this argument: at least -2.5",
+        ),
+        (
+            "#[arg(default = \"abc\".to_owned())] #[schemars(length(min = 1, max = 2))] a: String",
+            "the default contradicts the `length` of this argument: at most 2 characters",
+        ),
+        (
+            "#[schemars(range(min = 5, max = 1))] a: u8",
+            "no value is in this `range`: the maximum 1 is below the minimum 5",
+        ),
+    ] {
+        assert_eq!(of_parameters(parameters), [message], "{parameters}");
+    }
+    for parameters in [
+        "#[arg(default = 10)] #[schemars(range(min = 1, max = 10))] a: u8",
+        "#[arg(default = TEN)] #[schemars(range(max = 5))] a: u8",
+        "#[arg(default)] #[schemars(length(min = 1))] a: String",
+    ] {
+        assert_eq!(of_parameters(parameters), [""; 0], "{parameters}");
+    }
+}
