@@ -85,6 +85,12 @@ fn unknown(key: &str) -> String {
         "alias" | "aliases" | "skip" | "with" | "flatten" => {
             format!("`#[arg]` takes no `{key}`; write it in `#[serde(…)]`")
         }
+        "default_value" | "default_value_t" | "default_values" => {
+            format!("`#[arg]` takes no `{key}`; write `default = …`, with a value of the type of the argument")
+        }
+        "short" | "long" | "value_parser" | "num_args" | "required" | "value_name" | "env" => {
+            format!("`#[arg]` takes no `{key}`: it is an argument of a model, and not of a command line; remove it")
+        }
         "whole" | "rest" => {
             format!("`#[arg]` takes no `{key}`; for an argument with all other properties, write `#[serde(flatten)]`")
         }

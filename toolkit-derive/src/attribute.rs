@@ -12,7 +12,7 @@ use crate::name::{check_alias, check_name};
 use crate::requirements::{self, Icon, Requirements};
 use crate::tags::{MAX_TAGS, normalize_tag};
 use crate::value::{
-    Report, as_literal, duration, flag, key_of, metas, text, text_expr, text_exprs, texts, unknown, value_of,
+    Report, as_literal, duration, flag, key_of, metas, suggest, text, text_expr, text_exprs, texts, unknown, value_of,
 };
 
 /// The checked arguments of one attribute.
@@ -161,7 +161,8 @@ impl Attribute {
             return parsed;
         }
         // A malformed description is reported once, and not as a missing description too.
-        parsed.names_description = arguments.clone().into_iter().any(|token| token.to_string() == "description");
+        let is_description = |token: String| token == "description" || suggest(&token, keys) == Some("description");
+        parsed.names_description = arguments.clone().into_iter().any(|token| is_description(token.to_string()));
         let metas = metas(arguments, report);
         let mut seen: Vec<String> = Vec::new();
         let mut module = None;

@@ -10,7 +10,7 @@ use syn::{Attribute, Expr, ExprLit, ExprPath, Lit, LitStr, Meta, PathArguments, 
 use crate::value::{Report, key_of, metas, suggest, ungrouped_type, value_of};
 
 /// The attributes that the macros of other crates have on parameters.
-pub(crate) const OF_OTHER_MACROS: [&str; 4] = ["desc", "description", "param", "tool"];
+pub(crate) const OF_OTHER_MACROS: [&str; 5] = ["desc", "description", "param", "tool", "validate"];
 
 const SERDE: &[&str] = &[
     "alias",
@@ -65,6 +65,9 @@ pub(crate) fn check(attr: &Attribute, ty: &Type, report: &mut Report) {
     let path = attr.path();
     if let Some(name) = OF_OTHER_MACROS.iter().find(|name| path.is_ident(name)) {
         let message = match *name {
+            "validate" => {
+                "`#[tool]` knows no `validate`; write the rules in `#[schemars(…)]`, as in `#[schemars(range(min = 1))]`"
+            }
             "tool" => {
                 "remove it: the fields of a struct that is the only parameter are the arguments, and other parameters are arguments by themselves"
             }
@@ -105,6 +108,11 @@ fn check_serde(meta: &Meta, report: &mut Report) {
         "borrow" => {}
         "flatten" | "skip" | "skip_serializing" | "skip_deserializing" => {
             report.error(meta, format!("`{key}` takes no value; write `#[serde({key})]`"));
+        }
+        "default"
+            if value_of(meta).is_some_and(|value| !matches!(value, Expr::Lit(ExprLit { lit: Lit::Str(_), .. }))) =>
+        {
+            report.error(value_of(meta), "`default` names a function, as in `default = \"path::to::function\"`; for a value, write `#[arg(default = …)]`");
         }
         "alias" | "rename" | "bound" => drop(text(meta, "\"…\"", report)),
         key if SERDE.contains(&key) => {

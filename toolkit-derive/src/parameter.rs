@@ -57,10 +57,7 @@ pub(crate) fn parameter(typed: &PatType, krate: &Path, report: &mut Report) -> O
     let ident = match &*typed.pat {
         Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => pat.ident.clone(),
         other => {
-            report.error(
-                other,
-                "name this argument and destructure it in the body; its name is the JSON property the model sends",
-            );
+            report.error(other, named_instead(other, &typed.ty));
             return None;
         }
     };
@@ -96,6 +93,31 @@ pub(crate) fn parameter(typed: &PatType, krate: &Path, report: &mut Report) -> O
         is_arg: arg.is_some(),
         default: arg.and_then(|Arg { default }| default),
     }))
+}
+
+/// Returns the message for a pattern. Extractors of other libraries have patterns of this form.
+fn named_instead(pattern: &Pat, ty: &Type) -> String {
+    let wrapper = match pattern {
+        Pat::TupleStruct(pattern) => pattern.path.segments.last().map(|last| last.ident.to_string()),
+        _ => None,
+    };
+    let inner = match ungrouped_type(ty) {
+        Type::Path(path) => path.path.segments.last().and_then(|last| match &last.arguments {
+            PathArguments::AngleBracketed(arguments) => arguments.args.first(),
+            _ => None,
+        }),
+        _ => None,
+    };
+    match (wrapper.as_deref(), inner) {
+        (Some("Parameters" | "Json" | "Form" | "Query" | "Path"), Some(GenericArgument::Type(inner))) => {
+            format!("a tool takes its arguments without an extractor; write `arguments: {}`", format_type(inner))
+        }
+        (Some("State" | "Extension"), Some(GenericArgument::Type(inner))) => {
+            format!("a tool borrows state without an extractor; write `state: &{}`", format_type(inner))
+        }
+        _ => "name this argument and destructure it in the body; its name is the JSON property the model sends"
+            .to_owned(),
+    }
 }
 
 /// Returns the type of an argument that the function borrows, `&str`, `&[T]` or an `Option` of these, with `'static` for its

@@ -66,8 +66,8 @@ pub(crate) fn check_output(ty: &Type, report: &mut Report) {
                 "a tool must return an owned value; clone what it borrows"
             }
             UnsupportedPart::ImplTrait => {
-                "a tool must return a named type, since its schema is derived from the type; to stream items, return \
-                 `toolkit::Chunks<Item>`"
+                "a tool must return a named type, since its schema is derived from the type; for a future, \
+                 write `async fn`, and to stream items, return `toolkit::Chunks<Item>`"
             }
             UnsupportedPart::Infer => "a tool must return a named type, since its schema is derived from the type",
             UnsupportedPart::Never => "a tool must return a value; `!` has none",

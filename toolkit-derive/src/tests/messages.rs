@@ -756,3 +756,36 @@ fn bounds_and_defaults_that_contradict_each_other_are_errors_where_they_are_lite
         assert_eq!(of_parameters(parameters), [""; 0], "{parameters}");
     }
 }
+
+#[test]
+fn what_other_libraries_have_is_answered_with_what_a_tool_has() {
+    for (parameters, message) in [
+        ("Parameters(a): Parameters<Add>", "a tool takes its arguments without an extractor; write `arguments: Add`"),
+        ("Json(a): axum::Json<Add>", "a tool takes its arguments without an extractor; write `arguments: Add`"),
+        ("State(db): State<Db>", "a tool borrows state without an extractor; write `state: &Db`"),
+        (
+            "Add(a): Add",
+            "name this argument and destructure it in the body; its name is the JSON property the model sends",
+        ),
+        (
+            "#[arg(default_value = \"x\")] a: String",
+            "`#[arg]` takes no `default_value`; write `default = …`, with a value of the type of the argument",
+        ),
+        (
+            "#[arg(long)] a: String",
+            "`#[arg]` takes no `long`: it is an argument of a model, and not of a command line; remove it",
+        ),
+        (
+            "#[serde(default = 3)] a: u8",
+            "`default` names a function, as in `default = \"path::to::function\"`; for a value, write `#[arg(default = …)]`",
+        ),
+        (
+            "#[validate(range(min = 1))] a: u8",
+            "`#[tool]` knows no `validate`; write the rules in `#[schemars(…)]`, as in `#[schemars(range(min = 1))]`",
+        ),
+    ] {
+        assert_eq!(of_parameters(parameters), [message], "{parameters}");
+    }
+    let misspelled = errors("#[tool(descripton = \"Tests.\")] fn f() {}");
+    assert_eq!(misspelled, ["unknown `#[tool]` argument `descripton`; did you mean `description`?"]);
+}
