@@ -54,7 +54,9 @@ mod name;
 mod requirements;
 mod tags;
 
+use std::any::TypeId;
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -82,6 +84,9 @@ use crate::arguments::Arguments;
 use crate::state::States;
 use toolkit_schema::explore::Explored;
 use toolkit_schema::{Schema, Violations, format};
+
+/// A type that determines a schema, and the address of the schema if it is built.
+pub(crate) type SharedType = (TypeId, usize);
 
 /// A tool: its identity, schemas and metadata.
 ///
@@ -665,18 +670,55 @@ impl Tool {
         built.as_ref()
     }
 
-    /// Returns the schemas for one use. Those of a function that nothing has needed yet are not kept, so that a list of many
-    /// tools needs the memory of one tree.
-    pub(crate) fn schemas_once(&self) -> (Cow<'_, Value>, Option<Cow<'_, Value>>) {
-        let input = match (self.input.get(), self.entry) {
-            (None, Some(entry)) => Cow::Owned(entry.input_schema()),
-            _ => Cow::Borrowed(self.input().as_value()),
-        };
-        let output = match (self.output.get(), self.entry) {
-            (None, Some(entry)) => (entry.output)().map(Cow::Owned),
-            _ => self.output().map(|schema| Cow::Borrowed(schema.as_value())),
-        };
-        (input, output)
+    /// Returns what determines the schemas of the arguments and of the result, as far as types do: each type, and the
+    /// address of the schema if it is built.
+    pub(crate) fn shared_types(&self) -> [Option<SharedType>; 2] {
+        let Some(entry) = self.entry else { return [None; 2] };
+        let [arguments, result] = entry.types;
+        let input = (arguments, self.input.get().map_or(0, |schema| Arc::as_ptr(schema).addr()));
+        let output =
+            (result, self.output.get().and_then(Option::as_ref).map_or(0, |schema| Arc::as_ptr(schema).addr()));
+        [entry.may_share_input().then_some(input), Some(output)]
+    }
+
+    /// Builds the schemas, or takes those that another tool with the same types has built.
+    pub(crate) fn build_schemas(&self, built: &mut HashMap<SharedType, Option<Arc<Schema>>>) {
+        let Some(entry) = self.entry else { return };
+        let [arguments, result] = self.shared_types();
+        match arguments.and_then(|ty| built.get(&ty)?.clone()) {
+            Some(schema) => {
+                entry.decide_struct();
+                self.input.get_or_init(|| schema);
+            }
+            None => {
+                let schema = Arc::clone(self.shared_input());
+                built.extend(arguments.filter(|_| entry.may_share_input()).map(|ty| (ty, Some(schema))));
+            }
+        }
+        if let Some(result) = result {
+            let schema = self.output.get_or_init(|| match built.get(&result) {
+                Some(schema) => schema.clone(),
+                None => (entry.output)().map(|value| Arc::new(Schema::generated(value))),
+            });
+            built.entry(result).or_insert_with(|| schema.clone());
+        }
+    }
+
+    /// Returns the input schema for one use. That of a function that nothing has needed yet is not kept, so that a list of
+    /// many tools needs the memory of one tree.
+    pub(crate) fn input_once(&self) -> Value {
+        match (self.input.get(), self.entry) {
+            (None, Some(entry)) => entry.input_schema(),
+            _ => self.input().as_value().clone(),
+        }
+    }
+
+    /// Does the same as [`Tool::input_once`] for the output schema.
+    pub(crate) fn output_once(&self) -> Option<Value> {
+        match (self.output.get(), self.entry) {
+            (None, Some(entry)) => (entry.output)(),
+            _ => self.output().map(|schema| schema.as_value().clone()),
+        }
     }
 
     /// Returns true if the tool requires credentials, without building the metadata.

@@ -13,7 +13,7 @@ use toolkit::call::ErrorKind;
 use toolkit::catalog::{Diagnostic, DiagnosticKind, Diagnostics, Naming};
 use toolkit::dispatch::Prepared;
 use toolkit::internals::check_object;
-use toolkit::mcp::{Revision, list_proxied_tool, list_tool, with_object_result};
+use toolkit::mcp::{Revision, list_proxied_tool, tool_lister, with_object_result};
 use toolkit::schema::suggest;
 use toolkit::tool::TaskSupport;
 use toolkit::{Coercion, Dispatcher, Tool, ToolError};
@@ -84,11 +84,15 @@ impl ServedTools {
         let names = catalog.named(naming, |tool| listed_names.get(tool.id()).cloned()).map_err(ServeError::Catalog)?;
         let (mut entries, mut listed) = (Vec::new(), [Vec::new(), Vec::new()]);
         let (mut not_objects, mut wrong) = (Vec::new(), Vec::new());
+        let tools: Vec<&Tool> = names.iter().map(|(_, tool)| tool).collect();
+        let mut list_tool = tool_lister(&tools, Revision::V2026_07_28);
         for (name, tool) in names.iter() {
             // The trees of the schemas are not kept: those of all tools take more memory than their text.
             let is_proxied = dispatcher.is_proxied(tool);
-            let list = if is_proxied { list_proxied_tool } else { list_tool };
-            let shown = list(name, tool, Revision::V2026_07_28);
+            let shown = match is_proxied {
+                true => list_proxied_tool(name, tool, Revision::V2026_07_28),
+                false => list_tool(name, tool),
+            };
             check_object(tool, &shown["inputSchema"], &mut not_objects);
             let id: Arc<str> = tool.id().to_string().into();
             let param_headers = ParamHeader::collect_from(&shown["inputSchema"]).unwrap_or_else(|reason| {

@@ -1,5 +1,6 @@
 //! Constructors of entries and metadata that keep generated code small.
 
+use std::any::TypeId;
 use std::borrow::Cow;
 
 use serde_json::Value;
@@ -77,6 +78,7 @@ const fn entry<F: Function>(
         sole: None,
         read: discard::<F::Arguments>,
         output: F::Encoding::schema,
+        types: [TypeId::of::<fn(F::Arguments)>(), TypeId::of::<fn(F::Encoding) -> F::Output>()],
         prompt: None,
         returns_unit: <F::Encoding as Encode<F::Output>>::RETURNS_UNIT,
         states: &[],

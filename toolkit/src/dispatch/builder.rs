@@ -1,7 +1,7 @@
 //! Configuration of a dispatcher, and the checks that the tools of a catalog can run with it: their state, and the limits and
 //! features that they need.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
@@ -458,7 +458,9 @@ pub(super) fn check(catalog: &Catalog, states: &States, limiter: &Limiter) -> Re
     // This generates all schemas, which a build with the feature leaves to the first call of each tool. Schemas of other
     // programs are listed as they are.
     if cfg!(not(feature = "jsonschema")) {
+        let mut built = HashMap::new();
         for tool in catalog.records().filter(|tool| tool.entry().is_some()) {
+            tool.build_schemas(&mut built);
             let schemas = [("input", Some(tool.input())), ("output", tool.output())];
             let missing = schemas.into_iter().filter_map(|(which, schema)| Some((which, schema?.missing_feature()?)));
             diagnostics.extend(missing.map(|(which, missing)| {

@@ -9,6 +9,7 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 
 use super::Revision;
+use super::shared_schemas::SharedSchemas;
 use crate::catalog::{Catalog, Diagnostic, DiagnosticKind, Diagnostics, Naming};
 use crate::tool::{Object, Tool, drop_nulls};
 use toolkit_schema::{inline, order, root, values, walk, width};
@@ -67,8 +68,7 @@ pub const LIST_TTL_MS: u64 = 3_600_000;
 /// ```
 pub fn list_tools(catalog: &Catalog, revision: Revision, naming: Naming) -> Result<Value, Diagnostics> {
     let names = catalog.listed(naming)?;
-    let entry = |(name, tool)| Value::Object(listed(name, tool, revision, [root::list, width::remove]));
-    let tools: Vec<Value> = names.iter().map(entry).collect();
+    let tools: Vec<Value> = names.iter().map(|(name, tool)| list_tool(name, tool, revision)).collect();
     let mut list = match revision {
         Revision::V2025_11_25 => json!({ "tools": tools }),
         Revision::V2026_07_28 => json!({
@@ -95,9 +95,40 @@ pub fn list_tools(catalog: &Catalog, revision: Revision, naming: Naming) -> Resu
 /// ```
 #[must_use]
 pub fn list_tool(name: &str, tool: &Tool, revision: Revision) -> Value {
-    let mut listed = Value::Object(listed(name, tool, revision, [root::list, width::remove]));
-    order::sort(&mut listed);
-    listed
+    tool_lister(&[], revision)(name, tool)
+}
+
+/// Returns a function that does the same as [`list_tool`] for each of these tools, and builds the schemas of a type once.
+#[doc(hidden)]
+pub fn tool_lister(tools: &[&Tool], revision: Revision) -> impl FnMut(&str, &Tool) -> Value + use<> {
+    let mut schemas = SharedSchemas::new(tools);
+    move |name, tool| {
+        let sorted = |mut schema| {
+            order::sort(&mut schema);
+            schema
+        };
+        let list_input = || {
+            let mut input = tool.input_once();
+            root::list(&mut input);
+            Some(sorted(input))
+        };
+        let input = schemas.get(|| tool.shared_types()[0], list_input).unwrap_or_default();
+        let list_output = || {
+            let mut output = listed_output(tool)?;
+            width::remove(&mut output);
+            Some(sorted(output))
+        };
+        let output = schemas.get(|| tool.shared_types()[1], list_output);
+        let mut fields = sorted(fields(name, tool, output.is_some()).into());
+        if let Value::Object(fields) = &mut fields {
+            *fields = with_schemas(std::mem::take(fields), input, output, revision);
+            fields.sort_keys();
+        }
+        match revision {
+            Revision::V2026_07_28 => fields,
+            Revision::V2025_11_25 => sorted(fields),
+        }
+    }
 }
 
 /// Does the same as [`list_tool`] for a tool of another server, whose input schema is listed as that server lists it, with
@@ -105,11 +136,9 @@ pub fn list_tool(name: &str, tool: &Tool, revision: Revision) -> Value {
 #[doc(hidden)]
 #[must_use]
 pub fn list_proxied_tool(name: &str, tool: &Tool, revision: Revision) -> Value {
-    let unchanged = |input: &mut Value| {
-        inline::inline(input);
-        *input = of_objects(input.take());
-    };
-    Value::Object(listed(name, tool, revision, [unchanged, |_| {}]))
+    let (mut input, output) = (tool.input_once(), listed_output(tool));
+    inline::inline(&mut input);
+    with_schemas(fields(name, tool, output.is_some()), of_objects(input), output, revision).into()
 }
 
 /// The tools of a catalog in the format of [`list_tools`], as JSON text.
@@ -231,10 +260,9 @@ impl ToolList {
     }
 }
 
-/// Returns the MCP `Tool` (`$defs/Tool` of both revisions), with rewritten schemas of its input and its output.
-fn listed(name: &str, tool: &Tool, revision: Revision, rewrite: [fn(&mut Value); 2]) -> Object {
-    let (input, output) = tool.schemas_once();
-    let mut fields = tool.mcp_fields_without_schemas(output.is_some());
+/// Returns the fields of the MCP `Tool` (`$defs/Tool` of both revisions), except its schemas.
+fn fields(name: &str, tool: &Tool, has_output: bool) -> Object {
+    let mut fields = tool.mcp_fields_without_schemas(has_output);
     // Other servers write `null` for fields without a value, which no revision allows.
     drop_nulls(&mut fields);
     fields.insert("name".to_owned(), name.into());
@@ -242,15 +270,18 @@ fn listed(name: &str, tool: &Tool, revision: Revision, rewrite: [fn(&mut Value);
     if !description.is_empty() {
         fields.insert("description".to_owned(), description.into());
     }
-    let mut input = input.into_owned();
-    rewrite[0](&mut input);
+    fields
+}
+
+fn listed_output(tool: &Tool) -> Option<Value> {
+    let mut output = tool.output_once()?;
+    inline::inline(&mut output);
+    Some(output)
+}
+
+fn with_schemas(mut fields: Object, input: Value, output: Option<Value>, revision: Revision) -> Object {
     fields.insert("inputSchema".to_owned(), input);
-    if let Some(schema) = output {
-        let mut schema = schema.into_owned();
-        rewrite[1](&mut schema);
-        inline::inline(&mut schema);
-        fields.insert("outputSchema".to_owned(), schema);
-    }
+    fields.extend(output.map(|output| ("outputSchema".to_owned(), output)));
     match revision {
         Revision::V2026_07_28 => fields,
         Revision::V2025_11_25 => with_object_result(fields),

@@ -1,7 +1,7 @@
 //! The static entry that `#[tool]` registers: the data needed to collect and call the tool, and functions that build
 //! the rest.
 
-use std::any::Any;
+use std::any::{Any, TypeId};
 use std::fmt;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
@@ -47,6 +47,8 @@ pub struct Entry {
     pub read: fn(Source<'_, '_, '_>) -> Result<(), PlanError>,
     /// Builds the output schema, if the tool declares one.
     pub output: fn() -> Option<Value>,
+    /// The types that determine the schemas: that of the arguments, and that of the result with its encoding.
+    pub types: [TypeId; 2],
     /// The names of the arguments in the order of their declaration, if the function is a prompt.
     pub prompt: Option<&'static [&'static str]>,
     /// True if the function returns `()`.
@@ -64,6 +66,18 @@ impl Entry {
     #[inline]
     pub(crate) fn property(&self) -> Option<&'static SoleProperty> {
         self.sole.and_then(|sole| sole.property(self.input))
+    }
+
+    /// Returns true if the arguments may be a struct whose schema depends on nothing else.
+    pub(crate) fn may_share_input(&self) -> bool {
+        !self.enforce_formats && self.sole.is_some_and(|sole| sole.form.load(Ordering::Relaxed) != NAMED)
+    }
+
+    /// Decides that the only argument is the argument struct, as another tool with the same type has.
+    pub(crate) fn decide_struct(&self) {
+        if let Some(sole) = self.sole {
+            sole.form.store(STRUCT, Ordering::Relaxed);
+        }
     }
 
     /// Builds the schema of the arguments, with what their type accepts and a derived schema does not contain.

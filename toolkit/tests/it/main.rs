@@ -17,6 +17,7 @@ mod records;
 mod refusals;
 mod requirements;
 mod resources;
+mod shared_types;
 mod state;
 mod streams;
 mod types;
