@@ -51,7 +51,7 @@ const LIMITS: [Limits; 13] = [
     Limits { floor: "total", n_calls: 3, rows: &[("total-rejected", 3.50)] },
     // A comparison with each of ten thousand names, and as many calls as a chain has steps.
     Limits { floor: "floor-unknown-name", n_calls: 20, rows: &[("unknown-name", 71.0)] },
-    Limits { floor: "floor-chain", n_calls: 200, rows: &[("chain", 5.75)] },
+    Limits { floor: "floor-chain", n_calls: 200, rows: &[("chain", 4.95)] },
     // With a hundred tools, relative to parsing their list as a tree.
     Limits { floor: "floor-manifest", n_calls: 10, rows: &[("manifest", 2.06), ("check", 0.36), ("tool-list", 1.89)] },
     // A search among 100,000 tools, in relation to a selection from as many scores.

@@ -56,6 +56,7 @@ mod diagnostic;
 mod execute;
 mod memory;
 mod outcome;
+mod part;
 mod plan;
 mod reach;
 mod run;

@@ -9,13 +9,13 @@ use serde_json::{Map, Value};
 use toolkit::call::{Context, ErrorKind, Progress, RunResult, ToolError};
 use toolkit::dispatch::{BoxFuture, Dispatcher};
 use toolkit::internals::shielded;
-use toolkit_schema::pointer::tokens;
 
 use super::definition::{Chain, Order};
 use super::diagnostic::shown;
-use super::memory::{self, Budget, ChainLimits, MAX_TAKEN_BYTES, Size};
+use super::memory::{self, Budget, ChainLimits, MAX_TAKEN_BYTES};
 use super::outcome::{ChainOutcome, StepResult};
-use super::plan::{Plan, Previous, Wiring};
+use super::part::part;
+use super::plan::{Plan, Previous};
 use super::runner::{StepCall, StepRun, StepRunner, no_wait};
 use super::step::PREVIOUS;
 
@@ -27,11 +27,6 @@ pub(super) struct ChainRun<'a> {
     context: &'a Context,
     meter: Meter<'a>,
     finished: Vec<Option<StepResult>>,
-    /// The structured results that other steps still read, as trees; `None` if a result is nested too deeply.
-    values: Vec<Option<Value>>,
-    /// For each step, the number of steps that still read its result, and the memory of the tree.
-    readers: Vec<usize>,
-    trees: Vec<usize>,
     budget: Budget,
     failed: Option<usize>,
 }
@@ -52,19 +47,14 @@ impl<'a> ChainRun<'a> {
         limits: ChainLimits,
     ) -> Self {
         let n_steps = chain.steps().len();
-        let mut readers = vec![0; n_steps];
-        plan.wirings.iter().flat_map(Wiring::sources).for_each(|source| readers[source] += 1);
         Self {
             chain,
             plan,
-            readers,
-            trees: vec![0; n_steps],
             budget: Budget::new(limits),
             dispatcher,
             context,
             meter: Meter::start(context, n_steps),
             finished: (0..n_steps).map(|_| None).collect(),
-            values: vec![None; n_steps],
             failed: None,
         }
     }
@@ -157,9 +147,12 @@ impl<'a> ChainRun<'a> {
             true => Ok(()),
             false => Err(self.out_of_budget(idx, ErrorKind::TooLarge)),
         };
-        let mut args = if found.is_ok() { constants.clone() } else { Map::new() };
-        let found = found.and_then(|()| self.take(idx, &mut args));
-        self.release_sources(idx);
+        // With room for those from earlier steps.
+        let mut args = Map::with_capacity(constants.len() + self.plan.wirings[idx].taken.len());
+        let found = found.and_then(|()| {
+            args.extend(constants.iter().map(|(name, value)| (name.clone(), value.clone())));
+            self.take(idx, &mut args)
+        });
         (Value::Object(args), found)
     }
 
@@ -168,7 +161,7 @@ impl<'a> ChainRun<'a> {
         let mut room = MAX_TAKEN_BYTES;
         let mut taken_bytes = 0;
         for taken in &wiring.taken {
-            let value = part(self.value(taken.step)?, taken.pointer).ok_or_else(|| {
+            let value = part(self.json(taken.step), taken.pointer).ok_or_else(|| {
                 let message = format!(
                     "cannot set the argument {}: there is no value at {} in the result of step {}",
                     shown(taken.argument),
@@ -177,12 +170,13 @@ impl<'a> ChainRun<'a> {
                 );
                 ToolError::new(ErrorKind::InvalidArguments, message)
             })?;
-            args.insert(taken.argument.to_owned(), self.copied(idx, value, &mut room, &mut taken_bytes)?);
+            let value = self.read(idx, taken.step, value.get().as_bytes(), &mut room, &mut taken_bytes)?;
+            args.insert(taken.argument.to_owned(), value);
         }
         let previous = match wiring.previous {
             Previous::Unused => None,
             Previous::Null => Some(Value::Null),
-            Previous::Of(source) => Some(self.copied(idx, self.value(source)?, &mut room, &mut taken_bytes)?),
+            Previous::Of(source) => Some(self.read(idx, source, self.json(source), &mut room, &mut taken_bytes)?),
         };
         args.extend(previous.map(|previous| (PREVIOUS.to_owned(), previous)));
         match self.budget.reserve(taken_bytes) {
@@ -191,33 +185,30 @@ impl<'a> ChainRun<'a> {
         }
     }
 
-    /// Copies `value` for a step, if its text and its tree fit into the limits beside the arguments taken so far.
-    fn copied(&self, idx: usize, value: &Value, room: &mut usize, taken_bytes: &mut usize) -> Result<Value, ToolError> {
-        let mut size = Size::new(*room, self.budget.left().saturating_sub(*taken_bytes));
-        // Only the limits of the measure can stop serialization.
-        if serde_json::to_writer(&mut size, value).is_err() {
-            return Err(match size.exceeds_text() {
-                true => {
-                    let message = format!("the arguments from earlier steps exceed {MAX_TAKEN_BYTES} bytes");
-                    ToolError::new(ErrorKind::TooLarge, message)
-                }
-                false => self.out_of_budget(idx, ErrorKind::TooLarge),
-            });
+    /// Reads a part of the result of `source` for a step, if its text and its tree fit into the limits beside the arguments
+    /// taken so far.
+    fn read(
+        &self,
+        idx: usize,
+        source: usize,
+        json: &[u8],
+        room: &mut usize,
+        taken_bytes: &mut usize,
+    ) -> Result<Value, ToolError> {
+        let tree = memory::size_of_text(json);
+        if json.len() > *room {
+            let message = format!("the arguments from earlier steps exceed {MAX_TAKEN_BYTES} bytes");
+            return Err(ToolError::new(ErrorKind::TooLarge, message));
         }
-        *room -= size.text;
-        *taken_bytes += size.tree;
-        Ok(value.clone())
-    }
-
-    /// Drops the trees that no other step will read.
-    fn release_sources(&mut self, idx: usize) {
-        for source in self.plan.wirings[idx].sources() {
-            self.readers[source] -= 1;
-            if self.readers[source] == 0 {
-                self.values[source] = None;
-                self.budget.release(std::mem::take(&mut self.trees[source]));
-            }
+        if tree > self.budget.left().saturating_sub(*taken_bytes) {
+            return Err(self.out_of_budget(idx, ErrorKind::TooLarge));
         }
+        *room -= json.len();
+        *taken_bytes += tree;
+        serde_json::from_slice(json).map_err(|_| {
+            let message = format!("the result of step {} is nested too deeply to be read", self.label(source));
+            ToolError::new(ErrorKind::InvalidArguments, message)
+        })
     }
 
     fn out_of_budget(&self, idx: usize, kind: ErrorKind) -> ToolError {
@@ -230,12 +221,10 @@ impl<'a> ChainRun<'a> {
         ToolError::new(kind, message)
     }
 
-    /// Returns the result of a step as a tree.
-    fn value(&self, idx: usize) -> Result<&Value, ToolError> {
-        self.values[idx].as_ref().ok_or_else(|| {
-            let message = format!("the result of step {} is nested too deeply to be read", self.label(idx));
-            ToolError::new(ErrorKind::InvalidArguments, message)
-        })
+    /// Returns the structured result of a step that has succeeded, or `null`.
+    fn json(&self, idx: usize) -> &[u8] {
+        let result = self.finished[idx].as_ref().and_then(|step| step.result.as_ref().ok());
+        result.and_then(RunResult::json).unwrap_or(b"null")
     }
 
     fn label(&self, idx: usize) -> String {
@@ -255,20 +244,12 @@ impl<'a> ChainRun<'a> {
         self.finished[idx] = Some(StepResult { index: idx, id, tool, args, result, duration });
     }
 
-    /// Reserves the memory of a result, and parses it if other steps read it.
+    /// Reserves the memory of a result.
     fn keep(&mut self, idx: usize, result: RunResult) -> Result<RunResult, ToolError> {
-        let tree = match result.json() {
-            Some(json) if self.plan.is_read[idx] => memory::size_of_text(json),
-            _ => 0,
-        };
-        if !self.budget.reserve(memory::size_of_result(&result).saturating_add(tree)) {
-            return Err(self.out_of_budget(idx, ErrorKind::ResultTooLarge));
+        match self.budget.reserve(memory::size_of_result(&result)) {
+            true => Ok(result),
+            false => Err(self.out_of_budget(idx, ErrorKind::ResultTooLarge)),
         }
-        if self.plan.is_read[idx] {
-            self.values[idx] = result.json().map_or(Some(Value::Null), |json| serde_json::from_slice(json).ok());
-            self.trees[idx] = tree;
-        }
-        Ok(result)
     }
 
     fn outcome(self) -> ChainOutcome {
@@ -278,17 +259,6 @@ impl<'a> ChainRun<'a> {
         let cancelled = (failed.is_none() && was_left).then(ToolError::cancelled);
         ChainOutcome { steps, failed, cancelled }
     }
-}
-
-/// Returns the part of a value at a pointer, without the allocations of [`Value::pointer`].
-fn part<'v>(value: &'v Value, pointer: &str) -> Option<&'v Value> {
-    tokens(pointer).try_fold(value, |value, token| match value {
-        Value::Object(fields) => fields.get(&*token),
-        Value::Array(items) if *token == *"0" || !token.starts_with(['+', '0']) => {
-            items.get(token.parse::<usize>().ok()?)
-        }
-        _ => None,
-    })
 }
 
 fn object(value: Value) -> Map<String, Value> {

@@ -86,16 +86,12 @@ impl Budget {
         left.is_some()
     }
 
-    pub(super) fn release(&mut self, bytes: usize) {
-        self.left += bytes;
-    }
-
     pub(super) fn left(&self) -> usize {
         self.left
     }
 }
 
-/// Returns the memory of a result, without the tree that other steps may read.
+/// Returns the memory of a result.
 pub(super) fn size_of_result(result: &RunResult) -> usize {
     let beside = match result.mcp_json() {
         // Its parts are read from the text when a step takes them.
@@ -108,14 +104,14 @@ pub(super) fn size_of_result(result: &RunResult) -> usize {
 
 /// Returns the estimated memory of JSON text when parsed into a tree.
 pub(super) fn size_of_text(json: &[u8]) -> usize {
-    let mut size = Size::new(usize::MAX, usize::MAX);
+    let mut size = Size::new();
     size.scan(json);
     size.tree
 }
 
 /// Returns the memory of a tree.
 pub(super) fn size_of_tree(value: &impl Serialize) -> usize {
-    let mut size = Size::new(usize::MAX, usize::MAX);
+    let mut size = Size::new();
     match serde_json::to_writer(&mut size, value) {
         Ok(()) => size.tree,
         Err(_) => usize::MAX,
@@ -126,24 +122,15 @@ pub(super) fn size_of_tree(value: &impl Serialize) -> usize {
 ///
 /// The estimate is an upper bound: a vector may have twice the capacity that it needs, and an object allocates for
 /// eleven keys at a time.
-pub(super) struct Size {
-    /// The length of the text in bytes.
-    pub(super) text: usize,
-    pub(super) tree: usize,
-    max_text: usize,
-    max_tree: usize,
+struct Size {
+    tree: usize,
     in_string: bool,
     is_escaped: bool,
 }
 
 impl Size {
-    /// Creates a measure that stops serialization beyond either limit.
-    pub(super) fn new(max_text: usize, max_tree: usize) -> Self {
-        Self { text: 0, tree: 32, max_text, max_tree, in_string: false, is_escaped: false }
-    }
-
-    pub(super) fn exceeds_text(&self) -> bool {
-        self.text > self.max_text
+    fn new() -> Self {
+        Self { tree: 32, in_string: false, is_escaped: false }
     }
 
     fn scan(&mut self, bytes: &[u8]) {
@@ -169,7 +156,6 @@ impl Size {
             };
             tree = tree.saturating_add(more);
         }
-        self.text = self.text.saturating_add(bytes.len());
         self.tree = tree;
     }
 }
@@ -177,9 +163,6 @@ impl Size {
 impl io::Write for Size {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.scan(bytes);
-        if self.text > self.max_text || self.tree > self.max_tree {
-            return Err(io::ErrorKind::StorageFull.into());
-        }
         Ok(bytes.len())
     }
 
@@ -192,7 +175,7 @@ impl io::Write for Size {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{Size, size_of_text, size_of_tree};
+    use super::{size_of_text, size_of_tree};
 
     #[test]
     fn text_and_tree_have_one_estimate_and_the_punctuation_of_strings_does_not_count() {
@@ -207,6 +190,5 @@ mod tests {
         let objects: Value = (0..1000).map(|n| json!({ "n": n })).collect();
         // The smallest map of the standard library allocates more than 600 bytes.
         assert!(size_of_text(objects.to_string().as_bytes()) > 600_000);
-        assert!(serde_json::to_writer(Size::new(usize::MAX, 100_000), &objects).is_err());
     }
 }

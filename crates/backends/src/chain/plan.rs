@@ -16,8 +16,6 @@ pub const MAX_STEPS: usize = 256;
 /// The inputs of each step.
 pub(super) struct Plan<'c> {
     pub(super) wirings: Vec<Wiring<'c>>,
-    /// For each step, true if another step reads its result.
-    pub(super) is_read: Vec<bool>,
 }
 
 /// The inputs that one step takes from others. They come from earlier steps only, so they cannot be circular.
@@ -29,17 +27,6 @@ pub(super) struct Wiring<'c> {
     pub(super) previous: Previous,
     /// The steps that must have succeeded before; may contain duplicates.
     pub(super) needs: Vec<usize>,
-}
-
-impl Wiring<'_> {
-    /// Returns the steps whose results this step reads; may contain duplicates.
-    pub(super) fn sources(&self) -> impl Iterator<Item = usize> {
-        let previous = match self.previous {
-            Previous::Of(idx) => Some(idx),
-            Previous::Unused | Previous::Null => None,
-        };
-        self.taken.iter().map(|taken| taken.step).chain(previous)
-    }
 }
 
 /// An argument from an earlier step.
@@ -68,18 +55,16 @@ impl<'c> Plan<'c> {
         if chain.steps().len() > MAX_STEPS {
             let message = format!("the chain has {} steps; the maximum is {MAX_STEPS}", chain.steps().len());
             diagnostics.push(ChainDiagnostic::new(ChainDiagnosticKind::TooManySteps, message));
-            return (Self { wirings: Vec::new(), is_read: Vec::new() }, diagnostics);
+            return (Self { wirings: Vec::new() }, diagnostics);
         }
         let mut earlier = Earlier { ids: HashMap::new(), chain };
-        let mut is_read = vec![false; chain.steps().len()];
         let mut wirings = Vec::new();
         for (at_step, step) in StepLocation::all(chain) {
             let wiring = wire(at_step, step, &earlier, chain.order, &mut diagnostics);
-            wiring.sources().for_each(|idx| is_read[idx] = true);
             wirings.push(wiring);
             earlier.add(at_step, step, &mut diagnostics);
         }
-        (Self { wirings, is_read }, diagnostics)
+        (Self { wirings }, diagnostics)
     }
 }
 
