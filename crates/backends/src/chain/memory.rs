@@ -52,7 +52,7 @@ impl ChainLimits {
     /// Sets the maximum memory of the arguments and results of all steps together, in bytes. The default is 128 MiB.
     ///
     /// The outcome of a chain contains the arguments and the result of every step, so they stay in memory until it is
-    /// dropped. The memory of JSON that later steps read is estimated from its text. A step that would exceed the
+    /// dropped. The memory of arguments from earlier steps is estimated from their text. A step that would exceed the
     /// budget fails: if its arguments exceed it, the tool is not called; if its result exceeds it, the result is
     /// dropped.
     #[must_use]
