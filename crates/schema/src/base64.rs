@@ -73,7 +73,7 @@ impl Visitor<'_> for Base64Visitor {
         }
         let data = text.trim_end_matches('=');
         let n_padding = text.len() - data.len();
-        if n_padding > 2 || (n_padding > 0 && text.len() % 4 != 0) {
+        if n_padding > 2 || (n_padding > 0 && !text.len().is_multiple_of(4)) {
             return Err(E::custom("expected base64: wrong padding"));
         }
         let standard: Vec<u8> = data.bytes().map(in_standard_alphabet).collect();
