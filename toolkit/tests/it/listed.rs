@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use toolkit::catalog::Naming;
 use toolkit::mcp::{Revision, list_tools};
-use toolkit::{Catalog, Dispatcher, catalog, tool};
+use toolkit::{Catalog, Dispatcher, Tool, catalog, tool};
 
 #[derive(Serialize, Deserialize, JsonSchema)]
 struct Range {
@@ -203,4 +203,29 @@ fn the_contract_keeps_the_choice_and_the_aliases() {
     let schema = |name| catalog.resolve(name).expect("a tool").input().as_value().clone();
     assert!(schema("internal")["oneOf"].is_array());
     assert!(schema("read_lines")["properties"]["file"].is_object());
+}
+
+/// Moves by a number of steps.
+#[tool]
+fn step(by: i32, at_most: Option<u32>) -> i32 {
+    by + i32::from(at_most.is_some())
+}
+
+#[test]
+fn the_width_of_a_type_is_checked_and_not_listed() {
+    let catalog = catalog![step].unwrap();
+    let listed = list_tools(&catalog, Revision::V2026_07_28, Naming::Name).unwrap()["tools"][0].take();
+    let properties = json!({ "by": { "type": "integer" }, "at_most": { "type": ["integer", "null"], "minimum": 0 } });
+    assert_eq!(listed["inputSchema"]["properties"], properties);
+    assert_eq!(listed["outputSchema"], json!({ "type": "integer" }));
+
+    let foreign = Tool::from_json(catalog.resolve("step").unwrap().to_json()).unwrap();
+    let proxied = toolkit::mcp::list_proxied_tool("step", &foreign, Revision::V2026_07_28);
+    assert_eq!(proxied["inputSchema"]["properties"]["by"]["maximum"], i32::MAX);
+    assert_eq!(proxied["outputSchema"]["maximum"], i32::MAX);
+
+    let error =
+        Dispatcher::new(catalog).unwrap().call_sync("step", r#"{"by": 3000000000, "at_most": -1}"#).unwrap_err();
+    let violations: Vec<String> = error.violations().iter().map(ToString::to_string).collect();
+    assert_eq!(violations, ["/at_most must be at least 0, got -1", "/by must be at most 2147483647, got 3000000000"]);
 }
