@@ -6,12 +6,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 use tokio::time::{Instant, timeout};
 use toolkit::backend::{BackendCall, BackendResponse};
 use toolkit::call::ErrorKind;
 use toolkit::{Arguments, Context, ToolError};
 use toolkit_mcp::Code;
 use toolkit_schema::repair::repaired;
+use toolkit_schema::tree::Tree;
 
 use super::call_params::CallParams;
 use super::caller::{FromCaller, Listener};
@@ -32,9 +34,12 @@ const MIN_EXTENSION: Duration = Duration::from_millis(20);
 pub(super) async fn run(link: &Link, call: BackendCall<'_>) -> Result<BackendResponse, ToolError> {
     let remote = link.remote();
     let limits = &remote.limits;
-    let arguments = arguments_of(&call)?;
+    let mut arguments = arguments_of(&call)?;
     let _permit = link.permit_in_time().await?;
     let name = name_on_server(call.tool()).into_owned();
+    if let Some(fixed) = remote.choices.tools.fixed_arguments(&name) {
+        arguments = with_fixed(&arguments, fixed)?;
+    }
     let mut params = CallParams { name, arguments, responses: None, state: None };
     let mut n_rounds = 0;
     let (result, kind) = loop {
@@ -88,6 +93,16 @@ fn arguments_of(call: &BackendCall<'_>) -> Result<Box<RawValue>, ToolError> {
         true => Ok(arguments),
         false => Err(ToolError::new(ErrorKind::InvalidArguments, "the arguments of an MCP tool must be a JSON object")),
     }
+}
+
+/// Returns the arguments with those that the host has fixed, which take precedence.
+fn with_fixed(arguments: &RawValue, fixed: &Map<String, Value>) -> Result<Box<RawValue>, ToolError> {
+    // A tree keeps the digits of the other arguments.
+    let mut whole = Tree::parse(arguments.get().as_bytes())
+        .map_err(|reason| ToolError::new(ErrorKind::MalformedJson, reason.to_string()))?;
+    whole.value.as_object_mut().into_iter().for_each(|sent| sent.extend(fixed.clone()));
+    let text = String::from_utf8(whole.to_text()).map_err(ToolError::internal)?;
+    RawValue::from_string(text).map_err(ToolError::internal)
 }
 
 /// Waits for a call, at most for the timeout of a call. The time that the user takes to answer extends it, and so does

@@ -28,6 +28,8 @@ pub(super) struct ToolChange {
     name: Option<String>,
     title: Option<String>,
     description: Option<String>,
+    /// The arguments that callers neither see nor send.
+    fixed_arguments: Map<String, Value>,
     read_only: Option<bool>,
     destructive: Option<bool>,
     idempotent: Option<bool>,
@@ -65,11 +67,19 @@ impl ToolRules {
         for tool in tools {
             let name = name_of(tool).to_owned();
             if let (Some(change), Value::Object(fields)) = (self.changes.get(&name), tool) {
-                change.apply(fields);
+                let missing = change.apply(fields).into_iter().map(|argument| {
+                    format!("`{}` in `fixedArguments` of `{}`", argument.escape_debug(), name.escape_debug())
+                });
+                applied.unmatched.extend(missing);
                 applied.hints.insert(name, change.hints());
             }
         }
         applied
+    }
+
+    /// Returns the fixed arguments of a tool, by its name on the server.
+    pub(super) fn fixed_arguments(&self, name: &str) -> Option<&Map<String, Value>> {
+        self.changes.get(name).map(|change| &change.fixed_arguments).filter(|fixed| !fixed.is_empty())
     }
 
     fn admits(&self, name: &str) -> bool {
@@ -79,15 +89,29 @@ impl ToolRules {
 }
 
 impl ToolChange {
-    fn apply(&self, tool: &mut Map<String, Value>) {
+    /// Changes a tool. Returns the fixed arguments that it does not have.
+    fn apply(&self, tool: &mut Map<String, Value>) -> Vec<String> {
+        let mut missing = Vec::new();
         for (key, text) in [("title", &self.title), ("description", &self.description)] {
             if let Some(text) = text {
                 tool.insert(key.to_owned(), text.as_str().into());
             }
         }
+        if let Some(Value::Object(input)) = tool.get_mut("inputSchema") {
+            for name in self.fixed_arguments.keys() {
+                let properties = input.get_mut("properties").and_then(Value::as_object_mut);
+                if properties.and_then(|properties| properties.shift_remove(name)).is_none() {
+                    missing.push(name.clone());
+                }
+                if let Some(Value::Array(required)) = input.get_mut("required") {
+                    required.retain(|required| required != name);
+                }
+            }
+        }
         if let Some(name) = &self.name {
             rename(tool, name);
         }
+        missing
     }
 
     fn hints(&self) -> Annotations {

@@ -79,3 +79,17 @@ fn a_change_replaces_the_fields_that_it_has() {
     assert_eq!(hints("write"), [None, Some(true), Some(false), None]);
     assert_eq!(applied.hints.len(), 2);
 }
+
+#[test]
+fn a_fixed_argument_is_not_listed_and_one_that_is_missing_is_reported() {
+    let change = json!({ "fixedArguments": { "region": "eu", "other": 1 } });
+    let changes = [("find".to_owned(), serde_json::from_value(change).unwrap())].into();
+    let rules = ToolRules { changes, ..ToolRules::default() };
+    let input = json!({ "type": "object", "properties": { "text": {}, "region": {} }, "required": ["region", "text"] });
+    let mut tools = vec![json!({ "name": "find", "inputSchema": input })];
+    let applied = rules.apply(&mut tools);
+    let listed = json!({ "type": "object", "properties": { "text": {} }, "required": ["text"] });
+    assert_eq!(tools[0]["inputSchema"], listed);
+    assert_eq!(applied.unmatched, ["`other` in `fixedArguments` of `find`"]);
+    assert_eq!(rules.fixed_arguments("find").unwrap()["region"], "eu");
+}
