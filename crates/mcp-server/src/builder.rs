@@ -460,6 +460,7 @@ impl ServerBuilder {
             prompt_changes: watch::Sender::new(0),
             naming: self.naming,
             filter: self.filter,
+            disabled: RwLock::default(),
             direct: self.direct,
             info: self.info,
             instructions: self.instructions,

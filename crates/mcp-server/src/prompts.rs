@@ -215,7 +215,7 @@ async fn complete_template(
     let CompletionReference::ResourceTemplate(uri) = &request.reference else { return Ok(Completion::default()) };
     let Some((backend, own)) = decode(uri) else { return Ok(Completion::default()) };
     let tools = shared.tools_of(backend).unwrap_or_default();
-    match shared.proxied().filter(|_| shared.filter.admits_resources_of(backend, tools.iter())) {
+    match shared.proxied().filter(|_| shared.filter().admits_resources_of(backend, tools.iter())) {
         Some(proxied) => {
             let request = request.with_reference(CompletionReference::ResourceTemplate(own));
             proxied.complete(backend, &request, context).await

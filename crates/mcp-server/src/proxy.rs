@@ -336,7 +336,7 @@ impl Proxy {
     /// Serves the resources of those backends that pass the filter of the server. For a backend whose tools are not known
     /// at the moment, nothing changes.
     fn admit_resources(&self, catalog: &Catalog, routes: &Routes, failures: &[BackendError]) {
-        let filter = &self.server.shared.filter;
+        let filter = self.server.shared.filter();
         if *filter == Filter::all() {
             return;
         }
@@ -380,7 +380,7 @@ impl Proxy {
         let is_unknown = |name: &&String| {
             failures.iter().any(|failure| failure.backend == **name) && self.proxied.tools_of(name).is_none()
         };
-        let (naming, filter) = (shared.naming, &shared.filter);
+        let (naming, filter) = (shared.naming, shared.filter());
         let tools = catalog.latest().filter(|tool| filter.admits_among(tool, catalog)).map(Tool::id);
         let tools = tools.filter(|id| !claims.own.contains(*id));
         let tools: Vec<&ToolId> = tools.collect();

@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError};
 
 use toolkit::{Coercion, Dispatcher};
 
-use super::filter::Filter;
+use super::filter::{Filter, Rule};
 use super::served::{Listing, ServeError, ServedTools};
 use super::state::ServerState;
 use super::status::Status;
@@ -54,7 +54,8 @@ impl Server {
     /// ```
     pub fn replace(&self, dispatcher: Dispatcher) -> Result<(), ServeError> {
         let shared = &self.shared;
-        let filters = [&shared.filter, &shared.direct];
+        let filter = shared.filter();
+        let filters = [&*filter, &shared.direct];
         let claims = shared.proxied().map(|proxied| proxied.claims()).unwrap_or_default();
         let served = Arc::new(ServedTools::new(dispatcher, shared.naming, filters, &shared.metrics, &claims)?);
         let before = {
@@ -72,6 +73,56 @@ impl Server {
             shared.prompt_changes.send_modify(|n_changes| *n_changes = n_changes.wrapping_add(1));
         }
         Ok(())
+    }
+
+    /// Disables the tools and prompts that a rule matches, until [`Server::enable`]: they are not listed, and calling them is
+    /// an error like a call of an unknown tool. Notifies the subscribed clients if a list changes (`list_changed`).
+    /// Running calls finish.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Server::new`]. The tools then stay as they were.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::{Dispatcher, catalog, tool};
+    /// use toolkit_mcp_server::Server;
+    ///
+    /// /// Deletes all notes.
+    /// #[tool(namespace = "notes")]
+    /// fn clear() {}
+    ///
+    /// let server = Server::new(Dispatcher::new(catalog![clear]?)?)?;
+    /// server.disable("notes:clear".parse()?)?;
+    /// assert_eq!(server.status().n_tools, 0);
+    /// server.enable(&"notes:clear".parse()?)?;
+    /// assert_eq!(server.status().n_tools, 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn disable(&self, rule: Rule) -> Result<(), ServeError> {
+        self.change_disabled(|disabled| {
+            if !disabled.contains(&rule) {
+                disabled.push(rule);
+            }
+        })
+    }
+
+    /// Removes a rule of [`Server::disable`].
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Server::new`]. The tools then stay as they were.
+    pub fn enable(&self, rule: &Rule) -> Result<(), ServeError> {
+        self.change_disabled(|disabled| disabled.retain(|other| other != rule))
+    }
+
+    fn change_disabled(&self, change: impl FnOnce(&mut Vec<Rule>)) -> Result<(), ServeError> {
+        let lock = || self.shared.disabled.write().unwrap_or_else(PoisonError::into_inner);
+        let before = lock().clone();
+        change(&mut lock());
+        let dispatcher = self.shared.served().dispatcher.clone();
+        self.replace(dispatcher).inspect_err(|_| *lock() = before)
     }
 
     /// Returns the dispatcher of the tools that are served now, which [`Server::replace`] and a

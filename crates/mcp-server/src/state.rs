@@ -1,5 +1,6 @@
 //! The state that all clones of a server share.
 
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
@@ -15,7 +16,7 @@ use toolkit_mcp::response;
 use toolkit_runtime::CallLimiter;
 
 use super::ask::{OpenRequests, Sealing, WaitingCalls};
-use super::filter::Filter;
+use super::filter::{Filter, Rule};
 use super::logging::LogLevels;
 use super::metrics::Metrics;
 use super::observe::AuditLog;
@@ -40,6 +41,8 @@ pub(super) struct ServerState {
     pub(super) prompt_changes: watch::Sender<u64>,
     pub(super) naming: Naming,
     pub(super) filter: Filter,
+    /// The rules of [`Server::disable`](super::Server::disable).
+    pub(super) disabled: RwLock<Vec<Rule>>,
     /// The tools that clients call themselves.
     pub(super) direct: Filter,
     pub(super) info: Value,
@@ -76,6 +79,15 @@ pub(super) struct ServerState {
 }
 
 impl ServerState {
+    /// Returns the filter of the tools, without those that are disabled.
+    pub(super) fn filter(&self) -> Cow<'_, Filter> {
+        let disabled = self.disabled.read().unwrap_or_else(PoisonError::into_inner);
+        match disabled.is_empty() {
+            true => Cow::Borrowed(&self.filter),
+            false => Cow::Owned(disabled.iter().cloned().fold(self.filter.clone(), Filter::deny)),
+        }
+    }
+
     pub(super) fn served(&self) -> Arc<ServedTools> {
         Arc::clone(&self.served.read().unwrap_or_else(PoisonError::into_inner))
     }

@@ -57,6 +57,11 @@ fn servers_in_applications_of_axum_serve_the_explorer_and_a_client() {
 
 #[test]
 fn tools_beside_the_login_of_an_application_serve_its_users() {
+    let rooms = "\"Ada has room 7\"\n\
+                 rooms:book: room 9 is not for you: {\"allowed\":[7,8]}\n\
+                 rooms:book: no user is logged in\n\
+                 []\n\"rooms_book\"\n";
+    assert_eq!(printed("call_state"), rooms);
     assert_eq!(printed("existing_login"), "[\"7-1\",\"7-2\"]\n[\"8-1\",\"8-2\"]\n");
 }
 
