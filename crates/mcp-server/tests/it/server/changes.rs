@@ -86,6 +86,30 @@ async fn clients_before_subscriptions_have_a_stream_of_changes() {
     assert_eq!(client.with("mcp-protocol-version", MODERN).get("/mcp").await.status, 405);
 }
 
+#[tokio::test]
+async fn a_disabled_tool_is_neither_listed_nor_called_and_clients_are_notified() {
+    let server = server();
+    let client = Client::of(serve(server.http()).await);
+    let n_tools = server.status().n_tools;
+    let mut stream = client.with("mcp-protocol-version", "2025-11-25").begin("GET", "/mcp", b"").await;
+    assert_eq!(Response::read_head(&mut stream).await.status, 200);
+    stream.fill_buf().await.unwrap();
+    let id = server.dispatcher().catalog().resolve("fail").unwrap().id().to_string();
+
+    server.disable(id.parse().unwrap()).unwrap();
+    assert_eq!(next(&mut stream).await["method"], "notifications/tools/list_changed");
+    assert_eq!(server.status().n_tools, n_tools - 1);
+    assert_eq!(client.send(&modern(1, "tools/call", call("fail", json!({})))).await.code(), -32602);
+    // Other tools do not enable it.
+    server.replace(server.dispatcher()).unwrap();
+    assert_eq!(server.status().n_tools, n_tools - 1);
+
+    server.enable(&id.parse().unwrap()).unwrap();
+    assert_eq!(next(&mut stream).await["method"], "notifications/tools/list_changed");
+    assert_eq!(server.status().n_tools, n_tools);
+    assert_eq!(client.send(&modern(1, "tools/call", call("fail", json!({})))).await.status, 200);
+}
+
 pub async fn session(client: &Client) -> Client {
     let begun = client.send(&request(1, "initialize", json!({ "protocolVersion": LEGACY }))).await;
     client.with("mcp-session-id", begun.header("mcp-session-id").unwrap())
