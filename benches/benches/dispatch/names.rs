@@ -1,5 +1,6 @@
 //! Lookup of a tool by name among many tools.
 
+use std::any::TypeId;
 use std::collections::HashMap;
 use std::hint::black_box;
 
@@ -53,6 +54,7 @@ fn entry(nth: usize) -> &'static Entry {
         sole: None,
         read: discard::<()>,
         output: || None,
+        types: [TypeId::of::<()>(); 2],
         returns_unit: false,
         states: &[],
         code: Code::new(const { &Run::Sync(|_| Err(ToolError::failed("only looked up"))) }),
