@@ -24,7 +24,7 @@ mod field;
 mod function;
 mod input;
 mod json;
-mod limits;
+mod literal_bounds;
 mod module;
 #[allow(dead_code, reason = "shared with `toolkit`, which uses more of it")]
 mod name;

@@ -14,7 +14,7 @@ use syn::{
 
 use crate::arg::{Arg, ArgDefault, arg};
 use crate::field;
-use crate::limits;
+use crate::literal_bounds;
 use crate::scan::{UnsupportedPart, scan};
 use crate::value::{Report, is_doc, ungrouped_type};
 
@@ -78,7 +78,7 @@ pub(crate) fn parameter(typed: &PatType, krate: &Path, report: &mut Report) -> O
     for attr in &typed.attrs {
         field::check(attr, &typed.ty, report);
     }
-    limits::check(&typed.attrs, arg.as_ref().and_then(|arg| arg.default.as_ref()), report);
+    literal_bounds::check(&typed.attrs, arg.as_ref().and_then(|arg| arg.default.as_ref()), report);
     let for_field =
         |attr: &&Attribute| is_doc(attr) || attr.path().is_ident("serde") || attr.path().is_ident("schemars");
     let ty = match &borrows {

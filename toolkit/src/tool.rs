@@ -33,6 +33,7 @@
 //! | `metadata` | everything except the id and the schemas; `tags` and `requirements` are its values |
 //! | `json` | the canonical form and the form of MCP, written and parsed |
 //! | `builder` | tools that are not written in Rust |
+//! | `shared_types` | schemas of types that several tools have |
 //! | `entry` | the static record of a function, and its only argument |
 //! | `adjusted` | a tool with another name or description, or with fixed arguments |
 //! | `diagnostic` | the defects of tools, and the checks that find those of one tool |
@@ -52,11 +53,10 @@ mod json;
 mod metadata;
 mod name;
 mod requirements;
+pub(crate) mod shared_types;
 mod tags;
 
-use std::any::TypeId;
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -76,6 +76,7 @@ pub use self::json::ParseToolError;
 pub(crate) use self::json::{Object, drop_nulls};
 use self::json::{Parsed, ToolRecord};
 pub use self::metadata::{Annotations, Execution, Icon, Literal, META_KEY, Metadata, TaskSupport, Text, Unknown};
+use self::name::alias_within;
 pub(crate) use self::name::check_alias;
 pub use self::name::{MAX_NAME_LEN, check_name};
 pub use self::requirements::{Authorization, Requirements, Secret};
@@ -84,9 +85,6 @@ use crate::arguments::Arguments;
 use crate::state::States;
 use toolkit_schema::explore::Explored;
 use toolkit_schema::{Schema, Violations, format};
-
-/// A type that determines a schema, and the address of the schema if it is built.
-pub(crate) type SharedType = (TypeId, usize);
 
 /// A tool: its identity, schemas and metadata.
 ///
@@ -670,57 +668,6 @@ impl Tool {
         built.as_ref()
     }
 
-    /// Returns what determines the schemas of the arguments and of the result, as far as types do: each type, and the
-    /// address of the schema if it is built.
-    pub(crate) fn shared_types(&self) -> [Option<SharedType>; 2] {
-        let Some(entry) = self.entry else { return [None; 2] };
-        let [arguments, result] = entry.types;
-        let input = (arguments, self.input.get().map_or(0, |schema| Arc::as_ptr(schema).addr()));
-        let output =
-            (result, self.output.get().and_then(Option::as_ref).map_or(0, |schema| Arc::as_ptr(schema).addr()));
-        [entry.may_share_input().then_some(input), Some(output)]
-    }
-
-    /// Builds the schemas, or takes those that another tool with the same types has built.
-    pub(crate) fn build_schemas(&self, built: &mut HashMap<SharedType, Option<Arc<Schema>>>) {
-        let Some(entry) = self.entry else { return };
-        let [arguments, result] = self.shared_types();
-        match arguments.and_then(|ty| built.get(&ty)?.clone()) {
-            Some(schema) => {
-                entry.decide_struct();
-                self.input.get_or_init(|| schema);
-            }
-            None => {
-                let schema = Arc::clone(self.shared_input());
-                built.extend(arguments.filter(|_| entry.may_share_input()).map(|ty| (ty, Some(schema))));
-            }
-        }
-        if let Some(result) = result {
-            let schema = self.output.get_or_init(|| match built.get(&result) {
-                Some(schema) => schema.clone(),
-                None => (entry.output)().map(|value| Arc::new(Schema::generated(value))),
-            });
-            built.entry(result).or_insert_with(|| schema.clone());
-        }
-    }
-
-    /// Returns the input schema for one use. That of a function that nothing has needed yet is not kept, so that a list of
-    /// many tools needs the memory of one tree.
-    pub(crate) fn input_once(&self) -> Value {
-        match (self.input.get(), self.entry) {
-            (None, Some(entry)) => entry.input_schema(),
-            _ => self.input().as_value().clone(),
-        }
-    }
-
-    /// Does the same as [`Tool::input_once`] for the output schema.
-    pub(crate) fn output_once(&self) -> Option<Value> {
-        match (self.output.get(), self.entry) {
-            (None, Some(entry)) => (entry.output)(),
-            _ => self.output().map(|schema| schema.as_value().clone()),
-        }
-    }
-
     /// Returns true if the tool requires credentials, without building the metadata.
     #[inline]
     pub(crate) fn requires(&self) -> bool {
@@ -819,16 +766,6 @@ impl Tool {
     }
 }
 
-/// Returns the alias in the namespace of an instance. The original alias would be ambiguous between instances.
-fn alias_within(instance: &str, namespace: Option<&str>, alias: &str) -> Option<String> {
-    match alias.split_once(':') {
-        None => Some(format!("{instance}:{alias}")),
-        Some((own, rest)) if Some(own) == namespace => Some(format!("{instance}:{rest}")),
-        Some(_) => None,
-    }
-}
-
-/// Tools are equal if their ids, metadata and schemas are equal, regardless of their origin.
 /// Serializes the canonical form.
 impl Serialize for Tool {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -842,6 +779,7 @@ impl<'de> Deserialize<'de> for Tool {
     }
 }
 
+/// Tools are equal if their ids, metadata and schemas are equal, regardless of their origin.
 impl PartialEq for Tool {
     fn eq(&self, other: &Self) -> bool {
         self.id == other.id

@@ -27,6 +27,7 @@ use crate::call::{Coercion, Context, ToolError};
 use crate::catalog::{Catalog, Diagnostic, DiagnosticKind, Diagnostics, Instances, namespaces_with};
 use crate::state::{StateType, States};
 use crate::tool::entry::Entry;
+use crate::tool::shared_types::build_schemas;
 use crate::tool::{Tool, ToolBackend};
 
 /// A builder of a [`Dispatcher`].
@@ -460,7 +461,7 @@ pub(super) fn check(catalog: &Catalog, states: &States, limiter: &Limiter) -> Re
     if cfg!(not(feature = "jsonschema")) {
         let mut built = HashMap::new();
         for tool in catalog.records().filter(|tool| tool.entry().is_some()) {
-            tool.build_schemas(&mut built);
+            build_schemas(tool, &mut built);
             let schemas = [("input", Some(tool.input())), ("output", tool.output())];
             let missing = schemas.into_iter().filter_map(|(which, schema)| Some((which, schema?.missing_feature()?)));
             diagnostics.extend(missing.map(|(which, missing)| {

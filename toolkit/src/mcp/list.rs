@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 use super::Revision;
 use super::shared_schemas::SharedSchemas;
 use crate::catalog::{Catalog, Diagnostic, DiagnosticKind, Diagnostics, Naming};
+use crate::tool::shared_types::{input_once, output_once, shared_types};
 use crate::tool::{Object, Tool, drop_nulls};
 use toolkit_schema::{inline, order, root, values, walk, width};
 
@@ -108,17 +109,17 @@ pub fn tool_lister(tools: &[&Tool], revision: Revision) -> impl FnMut(&str, &Too
             schema
         };
         let list_input = || {
-            let mut input = tool.input_once();
+            let mut input = input_once(tool);
             root::list(&mut input);
             Some(sorted(input))
         };
-        let input = schemas.get(|| tool.shared_types()[0], list_input).unwrap_or_default();
+        let input = schemas.get(|| shared_types(tool)[0], list_input).unwrap_or_default();
         let list_output = || {
             let mut output = listed_output(tool)?;
             width::remove(&mut output);
             Some(sorted(output))
         };
-        let output = schemas.get(|| tool.shared_types()[1], list_output);
+        let output = schemas.get(|| shared_types(tool)[1], list_output);
         let mut fields = sorted(fields(name, tool, output.is_some()).into());
         if let Value::Object(fields) = &mut fields {
             *fields = with_schemas(std::mem::take(fields), input, output, revision);
@@ -136,7 +137,7 @@ pub fn tool_lister(tools: &[&Tool], revision: Revision) -> impl FnMut(&str, &Too
 #[doc(hidden)]
 #[must_use]
 pub fn list_proxied_tool(name: &str, tool: &Tool, revision: Revision) -> Value {
-    let (mut input, output) = (tool.input_once(), listed_output(tool));
+    let (mut input, output) = (input_once(tool), listed_output(tool));
     inline::inline(&mut input);
     with_schemas(fields(name, tool, output.is_some()), of_objects(input), output, revision).into()
 }
@@ -274,7 +275,7 @@ fn fields(name: &str, tool: &Tool, has_output: bool) -> Object {
 }
 
 fn listed_output(tool: &Tool) -> Option<Value> {
-    let mut output = tool.output_once()?;
+    let mut output = output_once(tool)?;
     inline::inline(&mut output);
     Some(output)
 }

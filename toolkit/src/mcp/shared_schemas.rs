@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::tool::{SharedType, Tool};
+use crate::tool::Tool;
+use crate::tool::shared_types::{SharedType, shared_types};
 
 /// The schemas of the types of a list's tools, as they are listed. That of a type is built once, and kept until it is listed
 /// for the last tool.
@@ -20,7 +21,7 @@ struct Shared {
 impl SharedSchemas {
     pub(super) fn new(tools: &[&Tool]) -> Self {
         let mut schemas = Self::default();
-        for ty in tools.iter().flat_map(|tool| tool.shared_types()).flatten() {
+        for ty in tools.iter().flat_map(|tool| shared_types(tool)).flatten() {
             schemas.0.entry(ty).or_default().n_left += 1;
         }
         schemas

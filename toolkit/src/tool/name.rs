@@ -64,6 +64,15 @@ fn is_name_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.')
 }
 
+/// Returns the alias in the namespace of an instance. The original alias would be ambiguous between instances.
+pub(super) fn alias_within(instance: &str, namespace: Option<&str>, alias: &str) -> Option<String> {
+    match alias.split_once(':') {
+        None => Some(format!("{instance}:{alias}")),
+        Some((own, rest)) if Some(own) == namespace => Some(format!("{instance}:{rest}")),
+        Some(_) => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::check_name;
