@@ -786,6 +786,6 @@ fn what_other_libraries_have_is_answered_with_what_a_tool_has() {
     ] {
         assert_eq!(of_parameters(parameters), [message], "{parameters}");
     }
-    let misspelled = errors("#[tool(descripton = \"Tests.\")] fn f() {}");
-    assert_eq!(misspelled, ["unknown `#[tool]` argument `descripton`; did you mean `description`?"]);
+    let misspelled = errors("#[tool(descriptipn = \"Tests.\")] fn f() {}");
+    assert_eq!(misspelled, ["unknown `#[tool]` argument `descriptipn`; did you mean `description`?"]);
 }
