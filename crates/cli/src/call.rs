@@ -53,7 +53,8 @@ pub(crate) fn run(
     configure: Configure<DispatcherBuilder>,
     program: &str,
 ) -> Result<Exit, CommandError> {
-    let linked = linked()?;
+    // The tools of workers take the place of those of the program.
+    let linked = if matches.contains_id("nats") { Catalog::new([])? } else { linked()? };
     let moved;
     let matches = match connection_first(&linked, matches) {
         Some(words) => {
