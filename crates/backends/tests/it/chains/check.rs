@@ -37,7 +37,7 @@ fn constants_are_held_to_the_input_schema() {
         &[
             "/0/args/city (`weather:forecast`): must be a string, got 3",
             "/0/args/days (`weather:forecast`): must be at most 14, got 30",
-            "/0/args/dys (`weather:forecast`): is not an argument; did you mean `days`?",
+            "/0/args/dys (`weather:forecast`): is not an argument; expected `city`, `days`, `hint`",
             "/1/args/name (`geo:find`): is required",
         ],
     );
