@@ -64,14 +64,3 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{}", answers(&server, &[list]).await?[0]["result"]["tools"][0]["name"]);
     Ok(())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_room_of_another_user_is_refused() {
-        let user = User { name: "Bob", rooms: &[1] };
-        assert!(book(1, &user).is_ok() && book(2, &user).is_err());
-    }
-}

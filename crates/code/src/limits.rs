@@ -203,8 +203,9 @@ impl FromIterator<Guarantee> for Enforced {
 /// ```
 /// use toolkit_code::Profile;
 ///
-/// assert_eq!("hardened".parse(), Ok(Profile::Hardened));
+/// assert_eq!("hardened".parse::<Profile>()?, Profile::Hardened);
 /// assert_eq!(Profile::default(), Profile::Standard);
+/// # Ok::<(), toolkit_code::SandboxError>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

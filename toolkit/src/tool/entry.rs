@@ -220,7 +220,9 @@ impl Sole {
     pub fn input(&self, ty: fn() -> Value, is_choice: fn() -> bool, object: fn(&str, &str) -> Value) -> Value {
         if self.form.load(Ordering::Relaxed) != NAMED {
             let schema = ty();
-            if values::declares_properties(&schema) && !is_choice() {
+            // Only then, since it builds the schema again.
+            let may_be_choice = ["oneOf", "anyOf", "allOf", "$ref"].iter().any(|keyword| schema.get(keyword).is_some());
+            if values::declares_properties(&schema) && !(may_be_choice && is_choice()) {
                 self.form.store(STRUCT, Ordering::Relaxed);
                 return schema;
             }

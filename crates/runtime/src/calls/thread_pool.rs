@@ -66,6 +66,7 @@ struct Threads {
     may_poll: Condvar,
 }
 
+#[derive(Default)]
 struct ThreadsState {
     queue: VecDeque<Runnable>,
     /// The number of threads that run tools until the queue is empty.
@@ -99,15 +100,7 @@ fn threads() -> &'static Threads {
     THREADS.get_or_init(|| {
         let mut builder = Builder::new_current_thread();
         let runtime = builder.thread_name(NAME).max_blocking_threads(MAX_THREADS).build();
-        let state = ThreadsState {
-            queue: VecDeque::new(),
-            n_threads: 0,
-            n_free: 0,
-            polled: BTreeMap::new(),
-            n_ended: 0,
-            max_prompt: max_computing(),
-            is_watched: false,
-        };
+        let state = ThreadsState { max_prompt: max_computing(), ..ThreadsState::default() };
         let runtime = runtime.expect("a runtime without I/O starts no thread");
         Threads { runtime, state: Mutex::new(state), may_poll: Condvar::new() }
     })
@@ -257,4 +250,19 @@ fn max_computing() -> usize {
 pub(crate) fn n_cores() -> usize {
     static N_CORES: OnceLock<usize> = OnceLock::new();
     *N_CORES.get_or_init(|| std::thread::available_parallelism().map_or(2, usize::from))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ThreadsState;
+
+    /// Otherwise, a queued call of the tool would wait for polls that compute.
+    #[test]
+    fn a_tool_counts_as_polled_until_its_last_poll_has_ended() {
+        let mut state = ThreadsState { n_threads: 2, polled: [(7, 2)].into(), ..ThreadsState::default() };
+        state.end(7);
+        assert_eq!((state.polled.get(&7), state.n_polls(), state.n_ended), (Some(&1), 1, 1));
+        state.end(7);
+        assert_eq!((state.polled.get(&7), state.n_polls(), state.n_ended), (None, 0, 2));
+    }
 }

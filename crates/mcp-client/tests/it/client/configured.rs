@@ -194,7 +194,7 @@ fn settings_of_this_client_are_in_one_object() {
             "the server `a`: `toolkit` must be an object",
             "the server `b`: `toolkit.timeOut` is unknown; the keys are `trusted`, `mayAsk`, `timeout`, \
              `maxTimeout`, `startTimeout`, `maxConcurrentCalls`, `maxMessageBytes`, `maxResultBytes`, `maxTools`, \
-             `revision`, `instructions`, `outputValidation`, `coercion`, `plainInputSchemas`, `tools`, `perSession`, \
+             `revision`, `instructions`, `prefix`, `outputValidation`, `coercion`, `plainInputSchemas`, `tools`, `perSession`, \
              `forwardHeaders`, `forwardCredentials`, `oauth`",
             &format!("the server `c`: `toolkit.timeout` {duration}"),
             &format!("the server `c`: `toolkit.startTimeout` {duration}"),
