@@ -44,16 +44,16 @@ const LIMITS: [Limits; 13] = [
         rows: &[("prepared-batch", 0.89), ("batch", 0.89), ("batch_async", 0.93), ("mcp-batch", 1.52)],
     },
     // With nine, four, and one violations.
-    Limits { floor: "floor-rejected", n_calls: 200, rows: &[("rejected", 1.80)] },
-    Limits { floor: "floor-rejected-4", n_calls: 200, rows: &[("rejected-4", 1.60)] },
-    Limits { floor: "floor-rejected-1", n_calls: 200, rows: &[("rejected-1", 1.77)] },
+    Limits { floor: "floor-rejected", n_calls: 200, rows: &[("rejected", 3.40)] },
+    Limits { floor: "floor-rejected-4", n_calls: 200, rows: &[("rejected-4", 3.72)] },
+    Limits { floor: "floor-rejected-1", n_calls: 200, rows: &[("rejected-1", 3.81)] },
     // A hundred thousand integers and a text, relative to the integers alone, which are accepted.
     Limits { floor: "total", n_calls: 3, rows: &[("total-rejected", 3.50)] },
     // A comparison with each of ten thousand names, and as many calls as a chain has steps.
     Limits { floor: "floor-unknown-name", n_calls: 20, rows: &[("unknown-name", 71.0)] },
     Limits { floor: "floor-chain", n_calls: 200, rows: &[("chain", 4.95)] },
     // With a hundred tools, relative to parsing their list as a tree.
-    Limits { floor: "floor-manifest", n_calls: 10, rows: &[("manifest", 2.06), ("check", 0.36), ("tool-list", 1.89)] },
+    Limits { floor: "floor-manifest", n_calls: 10, rows: &[("manifest", 2.06), ("check", 1.38), ("tool-list", 2.01)] },
     // A search among 100,000 tools, in relation to a selection from as many scores.
     Limits { floor: "floor-find", n_calls: 5 * search::QUERIES, rows: &[("find", 0.65)] },
     // The engine alone, and a call without a program.
