@@ -1,6 +1,8 @@
 //! `serve --http --issuer URL --audience URL`: callers with access tokens of an authorization server.
 
-use clap::{Arg, ArgAction, ArgMatches};
+#[cfg(feature = "jwt")]
+use clap::ArgMatches;
+use clap::{Arg, ArgAction};
 
 use crate::options::unless;
 
