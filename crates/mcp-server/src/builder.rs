@@ -4,7 +4,7 @@ mod tasks;
 
 use std::fmt;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -456,6 +456,7 @@ impl ServerBuilder {
         let tasks = Tasks::open(limits, self.task_store).map_err(ServeError::Tasks)?;
         let shared = ServerState {
             served: RwLock::new(Arc::new(served)),
+            replacing: Mutex::default(),
             changes: watch::Sender::new(0),
             prompt_changes: watch::Sender::new(0),
             naming: self.naming,

@@ -53,6 +53,11 @@ impl Server {
     /// # }
     /// ```
     pub fn replace(&self, dispatcher: Dispatcher) -> Result<(), ServeError> {
+        let _one = self.shared.replacing.lock().unwrap_or_else(PoisonError::into_inner);
+        self.serve(dispatcher)
+    }
+
+    fn serve(&self, dispatcher: Dispatcher) -> Result<(), ServeError> {
         let shared = &self.shared;
         let filter = shared.filter();
         let filters = [&*filter, &shared.direct];
@@ -118,11 +123,12 @@ impl Server {
     }
 
     fn change_disabled(&self, change: impl FnOnce(&mut Vec<Rule>)) -> Result<(), ServeError> {
+        let _one = self.shared.replacing.lock().unwrap_or_else(PoisonError::into_inner);
         let lock = || self.shared.disabled.write().unwrap_or_else(PoisonError::into_inner);
         let before = lock().clone();
         change(&mut lock());
         let dispatcher = self.shared.served().dispatcher.clone();
-        self.replace(dispatcher).inspect_err(|_| *lock() = before)
+        self.serve(dispatcher).inspect_err(|_| *lock() = before)
     }
 
     /// Returns the dispatcher of the tools that are served now, which [`Server::replace`] and a

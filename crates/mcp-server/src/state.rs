@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -35,6 +35,8 @@ pub(super) type Search = dyn Fn(&Catalog, &str, usize) -> Vec<String> + Send + S
 /// The state that all clones share.
 pub(super) struct ServerState {
     pub(super) served: RwLock<Arc<ServedTools>>,
+    /// Held while the served tools are replaced, so that none of two changes at the same time is lost.
+    pub(super) replacing: Mutex<()>,
     /// The number of times that the list of tools has changed.
     pub(super) changes: watch::Sender<u64>,
     /// The number of times that the list of prompts has changed.

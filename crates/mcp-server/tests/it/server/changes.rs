@@ -110,6 +110,21 @@ async fn a_disabled_tool_is_neither_listed_nor_called_and_clients_are_notified()
     assert_eq!(client.send(&modern(1, "tools/call", call("fail", json!({})))).await.status, 200);
 }
 
+#[test]
+fn a_tool_that_is_disabled_while_others_are_replaced_stays_disabled() {
+    let server = server();
+    let n_tools = server.status().n_tools;
+    let rule = || server.dispatcher().catalog().resolve("fail").unwrap().id().to_string().parse().unwrap();
+    for round in 0..100 {
+        std::thread::scope(|scope| {
+            scope.spawn(|| server.replace(server.dispatcher()).unwrap());
+            scope.spawn(|| server.disable(rule()).unwrap());
+        });
+        assert_eq!(server.status().n_tools, n_tools - 1, "round {round}");
+        server.enable(&rule()).unwrap();
+    }
+}
+
 pub async fn session(client: &Client) -> Client {
     let begun = client.send(&request(1, "initialize", json!({ "protocolVersion": LEGACY }))).await;
     client.with("mcp-session-id", begun.header("mcp-session-id").unwrap())
