@@ -205,7 +205,7 @@ impl FromIterator<Guarantee> for Enforced {
 ///
 /// assert_eq!("hardened".parse::<Profile>()?, Profile::Hardened);
 /// assert_eq!(Profile::default(), Profile::Standard);
-/// # Ok::<(), toolkit_code::SandboxError>(())
+/// # Ok::<(), toolkit_code::sandbox::SandboxError>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
