@@ -170,6 +170,9 @@ fn all_values_that_only_their_types_reject_are_listed_together() {
     assert_eq!(pointers(&all), ["/code", "/second", "/inner/code", "/inner/other", "/id"]);
     let beside = format!(r#"{{"code": "a", "second": "x-b", {inner}, "id": 1, "days": 300, "map": {{"k": 1}}}}"#);
     assert_eq!(pointers(&beside), ["/code", "/days", "/inner/code", "/inner/other", "/map/k"]);
+    let inside =
+        r#"{"code": "x-a", "second": "x-b", "inner": {"code": 3, "other": "d"}, "id": 1, "days": 1, "map": {}}"#;
+    assert_eq!(pointers(inside), ["/inner/code", "/inner/other"]);
 }
 
 /// Takes two names that are near.
