@@ -16,6 +16,8 @@ pub(super) struct NameClaims {
     of: HashMap<String, HashSet<String>>,
     /// What the plain names of servers start with whose lists are not known yet, with their namespaces.
     unknown: Vec<(String, String)>,
+    /// True if the list of a server without a prefix is not known yet, whose names start with anything.
+    has_unknown_without_prefix: bool,
     /// The namespaces whose tools are listed without the namespace.
     without_prefix: HashSet<String>,
     /// True if names are assigned for a proxy. Otherwise all tools are those of the program, which reports equal names.
@@ -80,7 +82,9 @@ impl NameClaims {
             known.extend(names);
         }
         let prefix = |server: &String| (format!("{}_", server.replace('.', "_")), server.clone());
-        let unknown = unknown.filter(|server| !self.without_prefix.contains(*server));
+        let (without, unknown): (Vec<_>, Vec<_>) = unknown.partition(|server| self.without_prefix.contains(*server));
+        self.has_unknown_without_prefix = !without.is_empty();
+        let unknown = unknown.into_iter();
         self.unknown = if naming == Naming::NamespaceName { unknown.map(prefix).collect() } else { Vec::new() };
         self.is_proxy = true;
     }
@@ -108,6 +112,13 @@ impl NameClaims {
             }
         }
         claimed
+    }
+
+    /// Returns true if another server lists the name, has listed it, or may list it as soon as its list is known.
+    pub(super) fn may_be_of_another(&self, namespace: &str, name: &str) -> bool {
+        self.has_unknown_without_prefix
+            || self.may_be_claimed(namespace, name)
+            || self.of.iter().any(|(other, names)| other != namespace && names.contains(name))
     }
 
     /// Returns true if another server may list the name as soon as its list is known.

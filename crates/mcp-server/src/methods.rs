@@ -280,7 +280,11 @@ fn call<'m>(
             None => {}
         }
     }
-    let nth = nth.or_else(|| if is_found { None } else { served.called_by_page(&name) });
+    let by_page = || {
+        let claims = shared.proxied().map(|proxied| proxied.claims()).unwrap_or_default();
+        served.called_by_page(&name, &claims)
+    };
+    let nth = nth.or_else(|| if is_found { None } else { by_page() });
     let Some(nth) = nth else { return unknown(shared, &served, received, &name, observed) };
     let entry = &served.entries[nth];
     if let Some(observed) = observed {

@@ -142,14 +142,18 @@ impl ServedTools {
     }
 
     /// Returns the position of the tool that a page of a server calls by its name on that server, which does not know the names
-    /// here. Returns `None` if another tool has the same name, or the server has no page.
-    pub(super) fn called_by_page(&self, name: &str) -> Option<usize> {
+    /// here. Returns `None` if another tool has the same name, or the server has no page, or the name is claimed by another one,
+    /// whose calls the server would get otherwise while that one is away.
+    pub(super) fn called_by_page(&self, name: &str, claims: &Claims) -> Option<usize> {
         if !self.has_apps {
             return None;
         }
         let mut named = self.entries.iter().enumerate().filter(|(_, entry)| self.tool(entry).name() == name);
         let (nth, entry) = named.next().filter(|_| named.next().is_none())?;
         let namespace = self.tool(entry).id().namespace();
+        if claims.tools.may_be_of_another(namespace.unwrap_or_default(), name) {
+            return None;
+        }
         let mut with_page = self.entries.iter().filter(|entry| entry.has_ui);
         with_page.any(|entry| self.tool(entry).id().namespace() == namespace).then_some(nth)
     }

@@ -277,6 +277,32 @@ async fn a_server_that_is_not_known_yet_keeps_its_names() {
 }
 
 #[tokio::test]
+async fn a_page_does_not_get_the_calls_of_a_server_that_is_away() {
+    let (description, listed) = watch::channel(None);
+    let (registered, [app, other]) = backends(["app", "other"]);
+    let Value::Object(meta) = json!({ "ui": { "resourceUri": "ui://page" } }) else { unreachable!() };
+    add_tool(&app, Tool::builder("show").description("Shows.").meta(meta).build().unwrap());
+    // The listed names of `peer:echo` and `other:gone`, and one that nobody else has.
+    for name in ["peer_echo", "other_gone", "refresh"] {
+        add(&app, name);
+    }
+    add(&other, "gone");
+    registered.register(Peer(listed)).unwrap();
+    let server = builder(dispatcher()).build().unwrap();
+    let client = Client::of(serve(server.http()).await);
+    let proxy = Proxy::new(server.clone(), Arc::clone(&registered));
+    proxy.collect_within(Duration::from_millis(100)).await;
+    assert_eq!(called(&client, "refresh").await, "refresh");
+    assert!(called(&client, "peer_echo").await.contains("is starting"));
+    description.send(Some("Echoes.")).unwrap();
+    registered.disable("other");
+    proxy.collect().await;
+    let gone = client.send(&modern(1, "tools/call", call("other_gone", json!({})))).await;
+    assert_eq!(gone.code(), -32602);
+    assert_eq!(called(&client, "refresh").await, "refresh");
+}
+
+#[tokio::test]
 async fn rules_with_an_id_apply_to_the_tool_that_has_it() {
     let filtered = async |filter: Filter| {
         let server = builder(dispatcher()).filter(filter).build().unwrap();
