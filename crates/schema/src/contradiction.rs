@@ -11,6 +11,10 @@ use super::walk::{self, Token};
 const BOUNDS: [[&str; 2]; 4] =
     [["minimum", "maximum"], ["minLength", "maxLength"], ["minItems", "maxItems"], ["minProperties", "maxProperties"]];
 
+/// The maximum number of defaults that are validated: each takes a copy of the definitions, and a schema may be that of another
+/// server.
+const MAX_DEFAULTS: usize = 256;
+
 /// A contradiction in a schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contradiction {
@@ -39,11 +43,11 @@ pub struct Contradiction {
 #[must_use]
 pub fn contradictions(schema: &Value) -> Vec<Contradiction> {
     let mut found = Vec::new();
-    find(schema, schema, "", &mut found);
+    find(schema, schema, "", &mut 0, &mut found);
     found
 }
 
-fn find(document: &Value, schema: &Value, at: &str, found: &mut Vec<Contradiction>) {
+fn find(document: &Value, schema: &Value, at: &str, n_defaults: &mut usize, found: &mut Vec<Contradiction>) {
     let Value::Object(keywords) = schema else { return };
     let shown = || match at {
         "" => "the input".to_owned(),
@@ -58,7 +62,9 @@ fn find(document: &Value, schema: &Value, at: &str, found: &mut Vec<Contradictio
         }
     }
     // An optional argument may have `null` as its default, which lists omit.
-    if let Some(default) = keywords.get("default").filter(|default| !default.is_null())
+    let default = keywords.get("default").filter(|default| !default.is_null());
+    *n_defaults += usize::from(default.is_some());
+    if let Some(default) = default.filter(|_| *n_defaults <= MAX_DEFAULTS)
         && let Ok(part) = Schema::from_value(within(document, keywords))
         && let Some(violation) = part.first_violation(default)
     {
@@ -75,7 +81,7 @@ fn find(document: &Value, schema: &Value, at: &str, found: &mut Vec<Contradictio
             ("not" | "if", _) => return,
             _ => at.to_owned(),
         };
-        find(document, sub, &place, found);
+        find(document, sub, &place, n_defaults, found);
     });
 }
 
