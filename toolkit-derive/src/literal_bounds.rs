@@ -64,11 +64,13 @@ fn number(value: &Expr) -> Option<f64> {
     }
 }
 
-/// Returns the text of a literal, also before a conversion such as `.to_owned()`.
+/// Returns the text of a literal, also before a conversion that keeps it, such as `.to_owned()`.
 fn text(value: &Expr) -> Option<String> {
     match value {
         Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.value()),
-        Expr::MethodCall(call) if call.args.is_empty() => text(&call.receiver),
+        Expr::MethodCall(call) if ["to_owned", "to_string", "into"].iter().any(|name| call.method == name) => {
+            text(&call.receiver)
+        }
         _ => None,
     }
 }

@@ -26,7 +26,7 @@ pub(super) fn options() -> [Arg; 3] {
     .map(|option| unless(cfg!(feature = "jwt"), "jwt", option))
 }
 
-/// Requires the tokens of `--issuer`, and publishes where clients obtain them. Requests for the host of the first audience are
+/// Requires the tokens of `--issuer`, and publishes where clients obtain them. Requests for the host of an audience are
 /// accepted.
 ///
 /// # Errors
