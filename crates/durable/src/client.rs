@@ -7,14 +7,17 @@ mod status;
 use std::fmt;
 use std::sync::Arc;
 
+use toolkit::call::ErrorKind;
+use toolkit::{Dispatcher, ToolError};
 use toolkit_backends::chain::{Chain, ChainOutcome};
 
 pub use self::list::{RunFilter, RunSummary};
 pub use self::status::{RunState, RunStatus, StepState, StepStatus};
 use crate::connect::Connect;
+use crate::contract::Contracts;
 use crate::error::{DurableError, RunId};
 use crate::record::{AttemptPlace, Decision, RunInput};
-use crate::store::{RunRecord, Runs};
+use crate::runs::{RunRecord, Runs};
 
 /// A connection to the runs of an application, which any process may have.
 ///
@@ -34,12 +37,7 @@ use crate::store::{RunRecord, Runs};
 /// # }
 /// ```
 #[derive(Clone)]
-pub struct Client(Arc<Inner>);
-
-struct Inner {
-    runs: Arc<dyn Runs>,
-    application: String,
-}
+pub struct Client(Arc<Runs>);
 
 /// A run of a chain.
 ///
@@ -73,8 +71,8 @@ impl Client {
     ///
     /// Returns an error if the file or database cannot be opened, or no worker has created its tables yet.
     pub async fn connect(connect: &Connect) -> Result<Self, DurableError> {
-        let runs = connect.runs().await?;
-        Ok(Self(Arc::new(Inner { runs, application: connect.application_name().to_owned() })))
+        let store = connect.open(false).await?;
+        Ok(Self(Arc::new(Runs::new(store, connect.application_name().to_owned()))))
     }
 
     /// Starts a run. If a run with this id exists, returns it.
@@ -84,7 +82,7 @@ impl Client {
     /// Returns an error if the run exists with another chain, or the database fails.
     pub async fn start(&self, chain: &Chain, id: RunId) -> Result<Run, DurableError> {
         let input = RunInput::new(chain.clone());
-        self.0.runs.start(&id, &input).await?;
+        self.0.start(&id, &input).await?;
         let run = self.run(id);
         let record = run.record(true).await?;
         let recorded: Option<RunInput> = record.input.as_deref().and_then(|json| serde_json::from_str(json).ok());
@@ -122,33 +120,87 @@ impl Run {
         self.runs().outcome(&self.id).await
     }
 
-    /// Cancels the run. The worker drops the calls of running steps, and no further step starts. A run that has ended stays
-    /// as it is.
+    /// Cancels the run. The worker drops the calls of running steps, and no further step starts.
     ///
     /// # Errors
     ///
-    /// Returns an error if the run does not exist, or the database fails.
+    /// Returns an error if the run does not exist or has ended, or the database fails.
     pub async fn cancel(&self) -> Result<(), DurableError> {
-        self.record(false).await?;
-        self.runs().cancel(&self.id).await
+        self.changed(self.runs().cancel(&self.id).await?, "cancelled", "a run that has not ended").await
     }
 
     /// Continues a run that was [given up](RunState::Parked) or cancelled, with the recorded results.
     ///
     /// # Errors
     ///
-    /// Returns an error if the run does not exist, or the database fails.
+    /// Returns an error if the run does not exist or is another one, or the database fails.
     pub async fn resume(&self) -> Result<(), DurableError> {
-        self.record(false).await?;
-        self.runs().resume(&self.id).await
+        self.changed(self.runs().resume(&self.id).await?, "resumed", "a cancelled or parked run").await
     }
 
-    /// Decides about a step that waits.
+    /// Continues a run that has [failed](RunState::Failed), with the recorded results: the steps that failed run again.
     ///
     /// # Errors
     ///
-    /// Returns an error if the step does not wait for such a decision, or its value does not match the schema of the question
-    /// or of the result, or the database fails.
+    /// Returns an error if the run does not exist or has not failed, or the database fails.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use toolkit_durable::{Client, DurableError, RunFilter, RunState};
+    ///
+    /// /// Runs the failed steps of all runs again, such as after an outage.
+    /// async fn retry_all(client: &Client) -> Result<(), DurableError> {
+    ///     for failed in client.list(&RunFilter::new().state(RunState::Failed)).await? {
+    ///         client.run(failed.id).retry().await?;
+    ///     }
+    ///     Ok(())
+    /// }
+    /// ```
+    pub async fn retry(&self) -> Result<(), DurableError> {
+        let last = status::attempts(self.runs().entries(&[self.id.as_str()]).await?).into_values();
+        let failed: Vec<_> = last.filter(|(_, state)| *state == StepState::Failed).map(|(place, _)| place).collect();
+        self.changed(self.runs().retry(&self.id, &failed).await?, "retried", "a failed run").await
+    }
+
+    /// Binds a run that no living worker can continue to the tools of a dispatcher, such as those of the next release, and
+    /// continues it with the recorded results.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the chain does not fit to these tools, a worker runs it, it has finished or failed, or the database
+    /// fails.
+    pub async fn bind(&self, dispatcher: &Dispatcher) -> Result<(), DurableError> {
+        let record = self.record(true).await?;
+        let chain = self.chain(&record)?;
+        chain.check(dispatcher).map_err(|diagnostics| {
+            DurableError::Rejected(ToolError::new(ErrorKind::InvalidArguments, diagnostics.to_string()))
+        })?;
+        let contracts = Contracts::new(dispatcher.catalog());
+        let bound = self.runs().bind(&record, &contracts.of_chain(&chain), &contracts.version()).await?;
+        self.changed(bound, "bound to other tools", "a run that waits for a worker, or a cancelled or parked one").await
+    }
+
+    /// Returns an error that names the state of the run unless it has changed.
+    async fn changed(
+        &self,
+        has_changed: bool,
+        change: &'static str,
+        expected: &'static str,
+    ) -> Result<(), DurableError> {
+        if has_changed {
+            return Ok(());
+        }
+        let state = self.status().await?.state;
+        Err(DurableError::Unchanged { run: self.id.clone(), state: state.name(), change, expected })
+    }
+
+    /// Decides about a step that waits. The first decision counts.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the step does not wait for such a decision or is decided already, or its value does not match the
+    /// schema of the question or of the result, or the database fails.
     pub async fn decide(&self, step: usize, decision: &Decision) -> Result<(), DurableError> {
         let status = self.status().await?;
         let not_waiting = |why: String| DurableError::NotWaiting(format!("step {step} of the run `{}` {why}", self.id));
@@ -159,7 +211,17 @@ impl Run {
             return Err(not_waiting("waits for no decision".to_owned()));
         };
         decision.check(pause).map_err(not_waiting)?;
-        self.runs().decide(&self.id, AttemptPlace { step, attempt: *attempt }, decision).await
+        match self.runs().decide(&self.id, AttemptPlace { step, attempt: *attempt }, decision).await? {
+            true => Ok(()),
+            false => Err(not_waiting("is decided already: the first decision counts".to_owned())),
+        }
+    }
+
+    fn chain(&self, record: &RunRecord) -> Result<Chain, DurableError> {
+        let input: Result<RunInput, _> = serde_json::from_str(record.input.as_deref().unwrap_or_default());
+        input.map(|input| input.chain).map_err(|error| {
+            DurableError::damaged(format!("the chain of the run `{}` is damaged: {error}", self.id), error)
+        })
     }
 
     async fn record(&self, with_input: bool) -> Result<RunRecord, DurableError> {
@@ -167,8 +229,8 @@ impl Run {
         found.ok_or_else(|| DurableError::UnknownRun(self.id.clone()))
     }
 
-    fn runs(&self) -> &dyn Runs {
-        &*self.client.0.runs
+    fn runs(&self) -> &Runs {
+        &self.client.0
     }
 }
 
@@ -181,23 +243,5 @@ impl fmt::Debug for Client {
 impl fmt::Debug for Run {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Run").field("id", &self.id).finish_non_exhaustive()
-    }
-}
-
-impl Client {
-    /// Returns the version of the tools of a run: that of the workers that were deployed last if no worker has started it.
-    async fn version(&self, record: &RunRecord, application: &str) -> Result<Option<String>, DurableError> {
-        match &record.version {
-            Some(version) => Ok(Some(version.clone())),
-            None => self.0.runs.last_version(application).await,
-        }
-    }
-
-    /// Returns true if a worker of an application with this version lives.
-    async fn has_worker(&self, application: &str, version: Option<&str>) -> Result<bool, DurableError> {
-        match version {
-            Some(version) => self.0.runs.has_worker(application, version).await,
-            None => Ok(false),
-        }
     }
 }

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::error::DurableError;
-use crate::file;
+use crate::file::FileStore;
 #[cfg(feature = "postgres")]
-use crate::postgres;
-use crate::store::Runs;
+use crate::postgres::{self, PostgresStore};
+use crate::store::Store;
 
 /// The place that records the runs: a file for workers and clients on one machine, or a Postgres database.
 ///
@@ -37,19 +37,12 @@ enum RunPlace {
     File(PathBuf),
 }
 
-/// The address of the runs of an application.
-pub(crate) enum Address {
-    #[cfg(feature = "postgres")]
-    Postgres(postgres::Address),
-    File(file::Address),
-}
-
 /// The name under which runs are recorded.
 const APPLICATION: &str = "toolkit";
 
-/// The number of connections of a worker for its runs. It needs three more.
+/// The number of connections of a worker or client.
 #[cfg(feature = "postgres")]
-const MAX_CONNECTIONS: u32 = 10;
+const MAX_CONNECTIONS: u32 = 4;
 
 impl Connect {
     /// Creates the address from `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, from the path of a file that ends in `.db`,
@@ -108,7 +101,7 @@ impl Connect {
         Self { application: name.into(), ..self }
     }
 
-    /// Sets the maximum number of connections to Postgres that the runs of a worker share. A file has one. Default: 10.
+    /// Sets the maximum number of connections of a worker or client to Postgres. A file has one. Default: 4.
     #[cfg(feature = "postgres")]
     #[must_use]
     pub fn max_connections(self, n: u32) -> Self {
@@ -121,24 +114,16 @@ impl Connect {
         &self.application
     }
 
-    /// Opens the runs for a client.
-    pub(crate) async fn runs(&self) -> Result<Arc<dyn Runs>, DurableError> {
-        Ok(match self.address()? {
-            #[cfg(feature = "postgres")]
-            Address::Postgres(address) => Arc::new(postgres::Runs::open(&address).await?),
-            Address::File(address) => Arc::new(file::Runs::open(&address).await?),
-        })
-    }
-
-    pub(crate) fn address(&self) -> Result<Address, DurableError> {
-        let application = self.application.clone();
+    /// Opens the record. A worker creates it if it does not exist.
+    pub(crate) async fn open(&self, is_worker: bool) -> Result<Arc<dyn Store>, DurableError> {
+        let is_valid = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte);
+        if !(3..=256).contains(&self.application.len()) || !self.application.bytes().all(is_valid) {
+            return Err(DurableError::Application(self.application.clone()));
+        }
         Ok(match &self.target {
             #[cfg(feature = "postgres")]
-            RunPlace::Postgres(url) => {
-                let Self { max_connections, .. } = *self;
-                Address::Postgres(postgres::Address { url: url.clone(), application, max_connections })
-            }
-            RunPlace::File(path) => Address::File(file::Address::new(path.clone(), application)?),
+            RunPlace::Postgres(url) => Arc::new(PostgresStore::open(url, self.max_connections, is_worker).await?),
+            RunPlace::File(path) => Arc::new(FileStore::open(path.clone(), is_worker).await?),
         })
     }
 }

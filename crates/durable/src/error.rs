@@ -86,8 +86,20 @@ pub enum DurableError {
     Rejected(ToolError),
     /// The run was given up after its workers died too often.
     Parked(RunId),
-    /// The step does not wait for such a decision, or the value of the decision is invalid.
+    /// The step does not wait for such a decision, or is decided already, or the value of the decision is invalid.
     NotWaiting(String),
+    /// The run cannot be changed in this way in its state.
+    #[non_exhaustive]
+    Unchanged {
+        /// The id of the run.
+        run: RunId,
+        /// The name of its state; see [`RunState::name`](crate::RunState::name).
+        state: &'static str,
+        /// The change, such as `resumed`.
+        change: &'static str,
+        /// The runs that can be changed so.
+        expected: &'static str,
+    },
 }
 
 impl DurableError {
@@ -138,6 +150,9 @@ impl fmt::Display for DurableError {
             Self::Rejected(error) => error.fmt(f),
             Self::Parked(run) => write!(f, "the run `{run}` was given up, since its workers died too often"),
             Self::NotWaiting(reason) => f.write_str(reason),
+            Self::Unchanged { run, state, change, expected } => {
+                write!(f, "the run `{run}` is {state} and cannot be {change}: expected {expected}")
+            }
         }
     }
 }

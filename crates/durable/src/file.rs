@@ -1,64 +1,105 @@
-//! Runs in a SQLite file, for workers and clients on one machine.
+//! A SQLite file, for workers and clients on one machine.
 //!
 //! | module | part |
 //! |---|---|
 //! | `database` | creates the file with its tables, or checks them; the connection to it, on a thread of its own |
-//! | `engine` | the engine of a worker, with the entries of its runs |
-//! | `lease` | locks that show which workers live; queues the runs of dead ones again, and ends a worker |
-//! | `runs` | the runs, for clients |
+//! | `presence` | locks that show which workers live |
 
 mod database;
-mod engine;
-mod lease;
-mod runs;
+mod presence;
 
+use std::collections::HashMap;
+use std::io;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use jiff::Timestamp;
+use rusqlite::Connection;
+use toolkit::call::BoxFuture;
 
+use self::database::{Database, FileId};
+use self::presence::Presence;
 use crate::error::DurableError;
-use crate::store::Phase;
+use crate::sql::Statement;
+use crate::store::{RowLocks, Sign, Store, StoreAnswer};
 
-pub(crate) use self::engine::Engine;
-pub(crate) use self::runs::Runs;
-
-/// The file that records the runs.
-#[derive(Clone)]
-pub(crate) struct Address {
-    pub(crate) path: PathBuf,
-    pub(crate) application: String,
+/// The file that records the runs, opened by a worker or a client.
+pub(crate) struct FileStore {
+    database: Database,
+    /// The file that was opened.
+    file: Option<FileId>,
+    presence: Arc<Mutex<Option<Presence>>>,
 }
 
-impl Address {
-    /// Checks the name of the application, which is that of a later Postgres database.
-    pub(crate) fn new(path: PathBuf, application: String) -> Result<Self, DurableError> {
-        let is_valid = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte);
-        match (3..=256).contains(&application.len()) && application.bytes().all(is_valid) {
-            true => Ok(Self { path, application }),
-            false => Err(DurableError::Application(application)),
+impl FileStore {
+    /// Opens the file. A worker creates it with its tables if it does not exist.
+    pub(crate) async fn open(path: PathBuf, is_worker: bool) -> Result<Self, DurableError> {
+        let database = Database::open(&path, is_worker).await?;
+        let file = FileId::of(database.path());
+        Ok(Self { database, file, presence: Arc::default() })
+    }
+
+    /// Returns an error if the file is gone, or another one has its name.
+    fn check_file(&self) -> Result<(), DurableError> {
+        match FileId::of(self.database.path()) {
+            None => Err(database::missing(self.database.path(), "was removed: its worker ends, and its runs are lost")),
+            file if file != self.file => Err(database::missing(
+                self.database.path(),
+                "was replaced by another file: start its worker again, for the runs in the new one",
+            )),
+            _ => Ok(()),
         }
     }
 }
 
-/// Returns the time in milliseconds since 1970.
-fn now() -> i64 {
-    Timestamp::now().as_millisecond()
-}
-
-impl Phase {
-    /// Returns the name of the phase in the file.
-    fn name(self) -> &'static str {
-        match self {
-            Self::Queued => "queued",
-            Self::Started => "started",
-            Self::Finished => "finished",
-            Self::Rejected => "rejected",
-            Self::Cancelled => "cancelled",
-            Self::Parked => "parked",
-        }
+impl Store for FileStore {
+    fn clauses(&self) -> RowLocks {
+        // One transaction writes at a time.
+        RowLocks { skip: "", share: "" }
     }
 
-    fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|phase| phase.name() == name)
+    fn run(&self, statements: Vec<Statement>) -> StoreAnswer<'_, Vec<Vec<crate::sql::Row>>> {
+        Box::pin(self.database.run(statements))
+    }
+
+    fn beat<'a>(&'a self, worker: &'a str) -> StoreAnswer<'a, bool> {
+        Box::pin(async move {
+            self.check_file()?;
+            let (path, presence, id) = (self.database.path().to_owned(), Arc::clone(&self.presence), worker.to_owned());
+            let beaten = self.database.with(move |_| {
+                let mut presence = presence.lock().unwrap_or_else(PoisonError::into_inner);
+                if !presence.as_ref().is_some_and(|held| held.exists() && held.beat().is_ok()) {
+                    // Its own lock would be that of another one.
+                    *presence = None;
+                    *presence = Some(Presence::hold(&path, &id).map_err(|error| {
+                        let message = format!("cannot lock a file in {}-workers: {error}", path.display());
+                        DurableError::database(message, error)
+                    })?);
+                }
+                Ok(())
+            });
+            beaten.await??;
+            let known = Statement::read("SELECT id FROM toolkit_workers WHERE id = ?1").bind(worker);
+            Ok(self.run(vec![known]).await?.iter().any(|rows| !rows.is_empty()))
+        })
+    }
+
+    fn signs(&self) -> StoreAnswer<'_, HashMap<String, Sign>> {
+        Box::pin(async {
+            let workers = Statement::read("SELECT id FROM toolkit_workers");
+            let ids = self.run(vec![workers]).await?.into_iter().flatten().map(|mut row| row.text(0));
+            let sign = |id: String| presence::sign_of(self.database.path(), &id).map(|sign| (id, sign));
+            ids.map(sign).collect::<io::Result<_>>().map_err(DurableError::engine)
+        })
+    }
+
+    fn leave(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async {
+            *self.presence.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            // The process may end before the connection is closed. Fails while others read, and is then their part.
+            let checkpoint = |connection: &mut Connection| {
+                connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).is_ok()
+            };
+            let _ = self.database.with(checkpoint).await;
+        })
     }
 }

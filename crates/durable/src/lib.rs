@@ -2,8 +2,8 @@
 //!
 //! A [`Worker`] runs the steps of [chains](toolkit_backends::chain::Chain), and a [`Client`] in any process starts runs, waits
 //! for them and decides about their steps. What a run has done is recorded in a SQLite file, for processes on one machine, or
-//! with the feature `postgres` in a database by [DBOS](https://docs.dbos.dev), a library; there is no other server. Another
-//! worker continues a run whose worker has died.
+//! with the feature `postgres` in a Postgres database, by the same statements; there is no other server. Another worker continues
+//! a run whose worker has died.
 //!
 //! ```no_run,standalone_crate
 //! use toolkit::{Catalog, Dispatcher, tool};
@@ -46,28 +46,37 @@
 //!
 //! # Versions
 //!
-//! A run is continued only by workers whose tools have the same definitions as those of the worker that has started it.
+//! A run is bound to the contracts of the tools of its chain: a worker of another release continues it if these tools accept and
+//! return the same, whatever else has changed. [`Run::bind`] binds a run to other tools. New runs are taken by the release that was
+//! started last, or, if none of its workers lives, by another one.
 //!
 //! # Source
 //!
 //! | module | part |
 //! |---|---|
 //! | `worker`, `client`, `backend` | runs the steps; starts runs and decides about them; makes single calls durable |
+//! | `runs` | the runs, as clients read and change them |
 //! | `record` | what is recorded, and the places of its entries |
-//! | `store` | the interface of the places that record runs |
-//! | `file`, `postgres` | a SQLite file, with tables of this crate; Postgres, with the engine and the tables of DBOS |
+//! | `contract` | the contracts of tools, to which a run is bound |
+//! | `tables`, `sql` | the tables, and statements in the SQL that both stores share |
+//! | `store` | the interface of the stores |
+//! | `file`, `postgres` | a SQLite file; a Postgres database |
 //! | `connect`, `error` | chooses between them; errors with the ids of runs |
 #![forbid(unsafe_code)]
 
 mod backend;
 mod client;
 mod connect;
+mod contract;
 mod error;
 mod file;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod record;
+mod runs;
+mod sql;
 mod store;
+mod tables;
 mod worker;
 
 pub use self::backend::DurableBackend;

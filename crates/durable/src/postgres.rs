@@ -1,227 +1,266 @@
-//! Runs in a Postgres database, by [DBOS](https://docs.dbos.dev): a run is a workflow of its engine.
+//! A Postgres database, for workers and clients anywhere.
 //!
-//! | module | part |
-//! |---|---|
-//! | `lease` | shows that the worker lives, and recovers the runs of dead ones |
-//! | `names` | the names in the tables of the engine |
-//! | `ownership` | keeps the worker of a started run |
-//! | `runs` | the runs, for clients |
-//! | `session` | the connection and the locks |
+//! Each statement is a transaction of its own but for a few, and nothing belongs to a session, so that a pooler between the
+//! server and its clients may give each transaction another session.
 
-mod lease;
-mod names;
-mod ownership;
-mod runs;
-mod session;
-
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::HashMap;
 use std::time::Duration;
 
-use dbos::{DBOS, PendingStep, QueueConflict, QueueOptions};
-use toolkit::ToolError;
-use toolkit::call::{BoxFuture, ErrorKind};
-use toolkit_backends::chain::ChainOutcome;
+use sqlx::pool::PoolConnection;
+use sqlx::postgres::{PgArguments, PgConnectOptions, PgConnection, PgPool, PgPoolOptions, PgRow, Postgres};
+use sqlx::query::Query;
+use sqlx::{AssertSqlSafe, Column as _, ConnectOptions, Connection, Row as _, TypeInfo as _};
+use tokio::time::timeout;
+use toolkit::call::BoxFuture;
 
-use self::lease::Lease;
-use self::names::{QUEUE, WORKFLOW};
-use crate::error::{DurableError, RunId};
-use crate::record::{Attempt, AttemptPlace, Decision, EntryKind, MAX_ATTEMPTS, RunInput};
-use crate::store::{self, POLL, RunEnd, StepEntries};
+use crate::error::DurableError;
+use crate::sql::{Row, SqlValue, Statement};
+use crate::store::{RowLocks, Sign, Store, StoreAnswer};
+use crate::tables::{self, VERSION};
 
-pub(crate) use self::runs::Runs;
-pub(crate) use self::session::{Address, is_valid};
+/// The time that the server has to accept a connection.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The engine of a worker: DBOS, with a lease of its own.
-pub(crate) struct Engine {
-    dbos: DBOS,
-    lease: Arc<Lease>,
+/// The time that the server has to answer.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(15);
+
+/// The time after which a connection may be lost without a sign.
+const MAX_IDLE: Duration = Duration::from_secs(1);
+
+/// The time on the clock of the server, in milliseconds since 1970.
+const NOW: &str = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+
+/// The lock of those who create the tables: `tkrn` twice.
+const TABLES_LOCK: i64 = 0x746b_726e_746b_726e;
+
+/// A pool of connections to the database.
+pub(crate) struct PostgresStore {
+    options: PgConnectOptions,
+    pool: PgPool,
 }
 
-impl Engine {
-    pub(crate) async fn open(address: &Address, executor: &str, version: &str) -> Result<Self, DurableError> {
-        // Before the engine starts, so that no run of this worker is taken for that of a dead one.
-        let lease = Arc::new(Lease::acquire(address, executor, version).await?);
-        Ok(Self { dbos: DBOS::new(address.executor(executor, version)), lease })
-    }
+/// Returns true for a valid URL of a Postgres database.
+pub(crate) fn is_valid(url: &str) -> bool {
+    url.parse::<PgConnectOptions>().is_ok()
 }
 
-impl store::Engine for Engine {
-    type Execution = Execution;
-
-    fn lease(&self) -> Arc<dyn store::Lease> {
-        Arc::<Lease>::clone(&self.lease)
-    }
-
-    async fn launch<R, F>(&mut self, run: R) -> Result<(), DurableError>
-    where
-        R: Fn(Execution, RunInput) -> F + Send + Sync + 'static,
-        F: Future<Output = Result<ChainOutcome, RunEnd<EngineError>>> + Send + 'static,
-    {
-        let lease = Arc::clone(&self.lease);
-        let workflow = move |input: RunInput| {
-            // The id is that of the current task.
-            let id = RunId::new(dbos::workflow_id().unwrap_or_default());
-            let execution = id.map(|id| {
-                let execution = Execution::new(Arc::clone(&lease), id.clone(), input.chain.steps().len());
-                (id, run(execution, input))
-            });
-            async move {
-                let invalid = |error: DurableError| ToolError::new(ErrorKind::InvalidArguments, error.to_string());
-                let (id, execution) = execution.map_err(|error| EngineError::Application(invalid(error)))?;
-                execution.await.map_err(|ended| match ended {
-                    RunEnd::Rejected(error) => EngineError::Application(error),
-                    RunEnd::Lost => lost(&id),
-                    RunEnd::Failed(error) => error,
+impl PostgresStore {
+    /// Connects. A worker creates the database and its tables if they do not exist.
+    pub(crate) async fn open(url: &str, max_connections: u32, is_worker: bool) -> Result<Self, DurableError> {
+        let options: PgConnectOptions = url.parse().map_err(|_| DurableError::Url)?;
+        // Poolers refuse parameters that they do not know.
+        let options = options.extra_float_digits(None);
+        // For the error of the server, which a pool does not tell.
+        match connect(&options).await {
+            Ok(connection) => connection.close().await.map_err(DurableError::engine)?,
+            Err(error) if is_worker && has_code(&error, UNDEFINED_DATABASE) => create_database(&options).await?,
+            Err(error) => return Err(unreachable(error)),
+        }
+        let pool = PgPoolOptions::new()
+            .max_connections(max_connections)
+            .acquire_timeout(CONNECT_TIMEOUT)
+            // One that was used a moment ago is not asked first.
+            .test_before_acquire(false)
+            .before_acquire(|connection, meta| {
+                Box::pin(async move {
+                    if meta.idle_for >= MAX_IDLE {
+                        connection.ping().await?;
+                    }
+                    Ok(true)
                 })
-            }
+            });
+        let store = Self { pool: pool.connect_lazy_with(options.clone()), options };
+        store.check_pooler().await?;
+        store.prepare(is_worker).await?;
+        Ok(store)
+    }
+
+    /// Returns an error if a pooler stands between that forgets prepared statements when it gives a transaction another session.
+    async fn check_pooler(&self) -> Result<(), DurableError> {
+        let select = async |connection: &mut PgConnection| sqlx::query("SELECT 1").execute(connection).await.map(drop);
+        let (mut first, mut second) = (self.acquire().await?, self.acquire().await?);
+        let checked = async {
+            select(&mut first).await?;
+            // Takes the session of the first connection, if it is free.
+            let mut transaction = second.begin().await?;
+            select(&mut transaction).await?;
+            select(&mut first).await?;
+            transaction.commit().await
         };
-        self.dbos.register_workflow(WORKFLOW, workflow).map_err(DurableError::engine)?;
-        self.dbos.launch().await.map_err(DurableError::engine)?;
-        let options = QueueOptions { polling_interval: POLL, ..QueueOptions::default() };
-        let queue = self.dbos.register_queue(QUEUE, options, QueueConflict::AlwaysUpdate).await;
-        queue.map(drop).map_err(DurableError::engine)
-    }
-
-    async fn shutdown(&mut self) {
-        self.dbos.shutdown().await;
-    }
-}
-
-/// An error of the engine, or of a tool.
-type EngineError = dbos::Error<ToolError>;
-
-/// Returns the error that ends an execution without recording anything: the run is cancelled already, or continued by another
-/// worker.
-fn lost(run: &RunId) -> EngineError {
-    EngineError::WorkflowCancelled { workflow_id: run.to_string() }
-}
-
-/// An execution of a run by a worker.
-pub(crate) struct Execution {
-    lease: Arc<Lease>,
-    run: RunId,
-    /// A random id, which the guards record.
-    id: Arc<str>,
-    /// The names that the entries of the run borrow.
-    topics: Vec<String>,
-}
-
-impl Execution {
-    fn new(lease: Arc<Lease>, run: RunId, n_steps: usize) -> Self {
-        let places = (0..n_steps).flat_map(|step| (0..MAX_ATTEMPTS).map(move |attempt| AttemptPlace { step, attempt }));
-        let topics = places.map(AttemptPlace::topic).collect();
-        Self { lease, run, id: uuid::Uuid::new_v4().to_string().into(), topics }
-    }
-}
-
-impl store::Execution for Execution {
-    type Error = EngineError;
-
-    fn run(&self) -> &RunId {
-        &self.run
-    }
-
-    fn n_executions(&self) -> BoxFuture<'_, Result<i64, EngineError>> {
-        Box::pin(async {
-            let n = self.lease.n_continued(self.run.as_str()).await;
-            n.map_err(dbos::Error::SystemDatabase)
+        let checked = checked.await;
+        if checked.is_err() {
+            first.close_on_drop();
+            second.close_on_drop();
+        }
+        checked.map_err(|error| match FORGOTTEN.iter().any(|code| has_code(&error, code)) {
+            true => {
+                let message =
+                    "the pooler before the database forgets prepared statements: set `max_prepared_statements` \
+                               of PgBouncer 1.21 or later to 200, or `pool_mode = session`"
+                        .to_owned();
+                DurableError::database(message, error)
+            }
+            false => DurableError::engine(error),
         })
     }
 
-    fn check_owner(&self) -> BoxFuture<'_, Result<(), EngineError>> {
-        Box::pin(async {
-            match self.lease.owns(self.run.as_str()).await {
-                Ok(true) => Ok(()),
-                Ok(false) => Err(lost(&self.run)),
-                Err(error) => Err(dbos::Error::SystemDatabase(error)),
+    /// Checks the tables. A worker creates them if they do not exist.
+    async fn prepare(&self, creates: bool) -> Result<(), DurableError> {
+        const SELECT: &str = "SELECT version FROM toolkit_store";
+        let mut connection = self.acquire().await?;
+        let mut found: Result<i64, sqlx::Error> = sqlx::query_scalar(SELECT).fetch_one(&mut *connection).await;
+        if creates && found.as_ref().is_err_and(|error| has_code(error, UNDEFINED_TABLE)) {
+            let mut transaction = connection.begin().await.map_err(DurableError::engine)?;
+            let lock = sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(TABLES_LOCK);
+            lock.execute(&mut *transaction).await.map_err(DurableError::engine)?;
+            // Another worker may have created them meanwhile.
+            let exists = sqlx::query_scalar("SELECT to_regclass('toolkit_store') IS NOT NULL");
+            if !exists.fetch_one(&mut *transaction).await.map_err(DurableError::engine)? {
+                let tables = tables::create("BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY");
+                let version = format!(
+                    "{tables}; CREATE TABLE toolkit_store (version BIGINT NOT NULL); \
+                     INSERT INTO toolkit_store VALUES ({VERSION})"
+                );
+                let created = sqlx::raw_sql(AssertSqlSafe(version)).execute(&mut *transaction).await;
+                created.map_err(DurableError::engine)?;
+            }
+            transaction.commit().await.map_err(DurableError::engine)?;
+            found = sqlx::query_scalar(SELECT).fetch_one(&mut *connection).await;
+        }
+        match found {
+            Ok(VERSION) => Ok(()),
+            Ok(version) => {
+                let message = format!(
+                    "the tables of the runs have version {version}, and this program knows version {VERSION}: use the \
+                     program that has written them, or another database"
+                );
+                Err(DurableError::Damaged { message, source: None })
+            }
+            Err(error) if has_code(&error, UNDEFINED_TABLE) => {
+                let message = "it has no tables of runs yet: a worker creates them when it starts".to_owned();
+                Err(DurableError::database(message, error))
+            }
+            Err(error) => Err(DurableError::engine(error)),
+        }
+    }
+
+    async fn acquire(&self) -> Result<PoolConnection<Postgres>, DurableError> {
+        match self.pool.acquire().await {
+            // Either all connections are in use, or there is no server.
+            Err(error @ sqlx::Error::PoolTimedOut) => Err(match connect(&self.options).await {
+                Ok(_) => DurableError::engine(error),
+                Err(error) => unreachable(error),
+            }),
+            acquired => acquired.map_err(DurableError::engine),
+        }
+    }
+}
+
+/// Connects, beside the pool.
+async fn connect(options: &PgConnectOptions) -> Result<PgConnection, sqlx::Error> {
+    let timed_out = || sqlx::Error::Io(std::io::ErrorKind::TimedOut.into());
+    timeout(CONNECT_TIMEOUT, options.connect()).await.unwrap_or_else(|_| Err(timed_out()))
+}
+
+async fn create_database(options: &PgConnectOptions) -> Result<(), DurableError> {
+    let name = options.get_database().unwrap_or_default().replace('"', "\"\"");
+    let mut connection = connect(&options.clone().database("postgres")).await.map_err(unreachable)?;
+    let created = sqlx::raw_sql(AssertSqlSafe(format!("CREATE DATABASE \"{name}\""))).execute(&mut connection).await;
+    match created {
+        // Another worker may create it at the same time, which is one of two errors.
+        Err(error) if !has_code(&error, "42P04") && !has_code(&error, "23505") => Err(DurableError::engine(error)),
+        _ => connection.close().await.map_err(DurableError::engine),
+    }
+}
+
+/// Returns the error of a server that cannot be reached, or that refuses the connection.
+fn unreachable(error: sqlx::Error) -> DurableError {
+    DurableError::database(format!("cannot connect: {error}"), error)
+}
+
+const UNDEFINED_DATABASE: &str = "3D000";
+const UNDEFINED_TABLE: &str = "42P01";
+
+/// A prepared statement does not exist, or exists already.
+const FORGOTTEN: [&str; 2] = ["26000", "42P05"];
+
+/// Returns true for an error of the server with this code.
+fn has_code(error: &sqlx::Error, code: &str) -> bool {
+    error.as_database_error().and_then(|error| error.code()).as_deref() == Some(code)
+}
+
+impl Store for PostgresStore {
+    fn clauses(&self) -> RowLocks {
+        RowLocks { skip: " FOR UPDATE SKIP LOCKED", share: " FOR SHARE" }
+    }
+
+    fn run(&self, statements: Vec<Statement>) -> StoreAnswer<'_, Vec<Vec<Row>>> {
+        Box::pin(async move {
+            let mut connection = self.acquire().await?;
+            match timeout(ANSWER_TIMEOUT, answers(&mut connection, statements)).await {
+                Ok(answered) => answered.map_err(DurableError::engine),
+                Err(_) => {
+                    // Its answer would be that of the next statement.
+                    connection.close_on_drop();
+                    let message = format!("no answer within {} seconds", ANSWER_TIMEOUT.as_secs());
+                    Err(DurableError::Database { message, source: None })
+                }
             }
         })
     }
 
-    fn step(&self, step: usize, decision_timeout: Duration) -> Box<dyn StepEntries<EngineError> + '_> {
-        let attempts = (0..MAX_ATTEMPTS).map(|attempt| {
-            let topic = &self.topics[step * MAX_ATTEMPTS + attempt];
-            Entries::new(AttemptPlace { step, attempt }, &self.id, topic, decision_timeout)
-        });
-        Box::new(Step { execution: self, step, attempts: attempts.collect() })
-    }
-}
-
-/// The entries of a step, in the order in which they are used.
-struct Step<'r> {
-    execution: &'r Execution,
-    step: usize,
-    attempts: Vec<Entries<'r>>,
-}
-
-/// The entries of one attempt, each until it is used.
-struct Entries<'r> {
-    guard: Option<PendingStep<'r, String, ToolError>>,
-    result: Option<PendingStep<'r, Attempt, ToolError>>,
-    decision: Option<PendingStep<'r, Option<Decision>, ToolError>>,
-    /// The attempt, which is known when it starts.
-    make: Arc<Mutex<Option<BoxFuture<'static, Attempt>>>>,
-}
-
-impl<'r> Entries<'r> {
-    /// Creates the entries of an attempt. The order decides their numbers; see [`AttemptPlace::number`].
-    fn new(place: AttemptPlace, execution: &str, topic: &'r str, timeout: Duration) -> Self {
-        let execution = execution.to_owned();
-        let guard = dbos::step(&place.guard_name(), move || {
-            let execution = execution.clone();
-            async move { Ok(execution) }
-        });
-        debug_assert_eq!(guard.step_id(), Some(place.number(EntryKind::Guard)));
-        let make: Arc<Mutex<Option<BoxFuture<'static, Attempt>>>> = Arc::default();
-        let made = Arc::clone(&make);
-        let result = dbos::step(&place.result_name(), move || {
-            let attempt = made.lock().unwrap_or_else(PoisonError::into_inner).take();
-            async move { Ok(attempt.expect("the attempt is known before it starts").await) }
-        });
-        let decision = dbos::recv(Some(topic), timeout);
-        Self { guard: Some(guard), result: Some(result), decision: Some(decision), make }
-    }
-}
-
-/// The use of an entry, which is used once.
-const ONCE: &str = "an entry is used once";
-
-impl StepEntries<EngineError> for Step<'_> {
-    fn guard(&mut self, attempt: usize) -> BoxFuture<'_, Result<bool, EngineError>> {
-        let guard = self.attempts[attempt].guard.take().expect(ONCE);
-        let Execution { lease, run, id, .. } = self.execution;
-        let place = AttemptPlace { step: self.step, attempt };
+    fn beat<'a>(&'a self, worker: &'a str) -> StoreAnswer<'a, bool> {
+        let beat = format!("UPDATE toolkit_workers SET beat = {NOW} WHERE id = ?1 RETURNING id");
         Box::pin(async move {
-            guard.await?;
-            let is_guard = lease.is_guard(run.as_str(), place, id).await.map_err(dbos::Error::SystemDatabase)?;
-            is_guard.ok_or_else(|| lost(run))
+            let rows = self.run(vec![Statement::write(beat).bind(worker)]).await?;
+            Ok(rows.iter().any(|rows| !rows.is_empty()))
         })
     }
 
-    fn result(
-        &mut self,
-        attempt: usize,
-        make: BoxFuture<'static, Attempt>,
-    ) -> BoxFuture<'_, Result<Attempt, EngineError>> {
-        let entries = &mut self.attempts[attempt];
-        *entries.make.lock().unwrap_or_else(PoisonError::into_inner) = Some(make);
-        let result = entries.result.take().expect(ONCE);
-        Box::pin(async { result.await.or_else(failed) })
+    fn signs(&self) -> StoreAnswer<'_, HashMap<String, Sign>> {
+        Box::pin(async {
+            let signs = Statement::read(format!("SELECT id, beat, {NOW} - beat FROM toolkit_workers"));
+            let rows = self.run(vec![signs]).await?.into_iter().flatten();
+            let sign = |mut row: Row| {
+                let age = Duration::from_millis(u64::try_from(row.integer(2)).unwrap_or(0));
+                (row.text(0), Sign::Beat { beat: row.integer(1), age })
+            };
+            Ok(rows.map(sign).collect())
+        })
     }
 
-    fn decision(&mut self, attempt: usize) -> BoxFuture<'_, Result<Option<Decision>, EngineError>> {
-        Box::pin(self.attempts[attempt].decision.take().expect(ONCE))
+    fn leave(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.pool.close())
     }
 }
 
-/// Returns the last error of a tool that did not start, as earlier versions recorded it.
-fn failed(error: EngineError) -> Result<Attempt, EngineError> {
-    let error = match error {
-        dbos::Error::MaxStepRetriesExceeded { mut errors, .. } if !errors.is_empty() => errors.remove(errors.len() - 1),
-        error => error,
-    };
-    match error {
-        dbos::Error::Application(error) => Ok(Attempt::Done { result: Err(error), duration: Duration::ZERO }),
-        error => Err(error),
+async fn answers(connection: &mut PgConnection, statements: Vec<Statement>) -> Result<Vec<Vec<Row>>, sqlx::Error> {
+    if let [statement] = &*statements {
+        return Ok(vec![answer(connection, statement).await?]);
     }
+    let mut transaction = connection.begin().await?;
+    let mut rows = Vec::with_capacity(statements.len());
+    for statement in &statements {
+        rows.push(answer(&mut transaction, statement).await?);
+    }
+    transaction.commit().await?;
+    Ok(rows)
+}
+
+async fn answer(connection: &mut PgConnection, statement: &Statement) -> Result<Vec<Row>, sqlx::Error> {
+    let query = sqlx::query(AssertSqlSafe(statement.sql.replace('?', "$")));
+    let bind = |query: Query<'static, Postgres, PgArguments>, value: &SqlValue| match value {
+        SqlValue::Integer(number) => query.bind(*number),
+        SqlValue::Text(text) => query.bind(text.clone()),
+    };
+    let query = statement.parameters.iter().fold(query, bind);
+    query.fetch_all(connection).await?.iter().map(row).collect()
+}
+
+fn row(row: &PgRow) -> Result<Row, sqlx::Error> {
+    let value = |column: &sqlx::postgres::PgColumn| match column.type_info().name() {
+        "INT8" => row.try_get(column.ordinal()).map(SqlValue::Integer),
+        _ => row.try_get(column.ordinal()).map(SqlValue::Text),
+    };
+    row.columns().iter().map(value).collect::<Result<_, _>>().map(Row)
 }

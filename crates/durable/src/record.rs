@@ -1,8 +1,7 @@
 //! The record of a run: what it has, the places of its entries, and decisions about steps that wait.
 //!
-//! The engine numbers the entries of a run in the order in which they are created. All entries that a step may need are
-//! created together, and those of the steps in the order of the chain: their numbers then do not depend on the order in
-//! which parallel steps end.
+//! An entry has the step, the attempt and its kind as its place, so that it does not depend on the order in which parallel steps
+//! end.
 
 use std::time::Duration;
 
@@ -86,6 +85,14 @@ pub enum Pause {
         /// The time (RFC 3339).
         time: Timestamp,
     },
+    /// The tool has failed, and is called again at a time.
+    #[non_exhaustive]
+    Backoff {
+        /// The time (RFC 3339).
+        time: Timestamp,
+        /// The error of the last call.
+        error: String,
+    },
     /// The worker died while the tool ran, or immediately before: the tool may have had its effect.
     #[non_exhaustive]
     OutcomeUnknown {
@@ -128,7 +135,7 @@ impl Pause {
             Self::Question { form: None, .. } => &["approve", "deny"],
             Self::Pending { .. } => &["retry", "fail"],
             Self::OutcomeUnknown { .. } | Self::InvalidValue { .. } => &["retry", "skip=JSON", "fail"],
-            Self::Until { .. } => &[],
+            Self::Until { .. } | Self::Backoff { .. } => &[],
         }
     }
 
@@ -196,7 +203,7 @@ impl Decision {
     /// wait for…`.
     pub(crate) fn check(&self, pause: &Pause) -> Result<(), String> {
         let expected = pause.decisions().join(", ");
-        if let Pause::Until { time } = pause {
+        if let Pause::Until { time } | Pause::Backoff { time, .. } = pause {
             return Err(format!("waits until {time}, and for no decision"));
         }
         if !self.fits(pause) {
@@ -226,57 +233,58 @@ fn without_nulls(mut content: Value) -> Value {
     content
 }
 
-/// The number of attempts to run a step, each but the first after a decision.
-pub(crate) const MAX_ATTEMPTS: usize = 8;
-
-/// The number of entries of one attempt: the guard, the result, and two for the decision.
-const ENTRIES: usize = 4;
-
 /// An attempt to run a step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct AttemptPlace {
     pub(crate) step: usize,
     /// The number of the attempt, from 0.
     pub(crate) attempt: usize,
 }
 
-/// An entry of an attempt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// An entry of an attempt, in the order in which they are recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum EntryKind {
+    /// The execution that begins a guarded attempt.
     Guard,
+    /// An [`Attempt`].
     Result,
+    /// The time until which the step waits for a decision.
+    Deadline,
+    /// A [`Decision`], or null if there was none in time.
     Decision,
+    /// The step has failed, and a person lets it run again.
+    Retry,
 }
 
-impl AttemptPlace {
-    /// Returns the number of an entry in the record of the run.
-    pub(crate) fn number(self, entry: EntryKind) -> i32 {
-        let number = (self.step * MAX_ATTEMPTS + self.attempt) * ENTRIES + entry as usize;
-        i32::try_from(number).unwrap_or(i32::MAX)
-    }
-
-    /// Returns the place of an entry. Returns `None` for the deadline of a decision.
-    pub(crate) fn find(number: i32) -> Option<(Self, EntryKind)> {
-        let number = usize::try_from(number).ok()?;
-        let (attempts, entry) = (number / ENTRIES, number % ENTRIES);
-        let entry = [EntryKind::Guard, EntryKind::Result, EntryKind::Decision].into_iter().nth(entry)?;
-        Some((Self { step: attempts / MAX_ATTEMPTS, attempt: attempts % MAX_ATTEMPTS }, entry))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_entry_is_found_by_its_number() {
-        for (step, attempt) in [(0, 0), (0, 7), (3, 2), (63, 7)] {
-            let place = AttemptPlace { step, attempt };
-            for entry in [EntryKind::Guard, EntryKind::Result, EntryKind::Decision] {
-                assert_eq!(AttemptPlace::find(place.number(entry)), Some((place, entry)));
-            }
-            assert_eq!(AttemptPlace::find(place.number(EntryKind::Decision) + 1), None);
+impl EntryKind {
+    /// Returns the recorded name.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Guard => "guard",
+            Self::Result => "result",
+            Self::Deadline => "deadline",
+            Self::Decision => "decision",
+            Self::Retry => "retry",
         }
-        assert_eq!(AttemptPlace::find(-1), None);
+    }
+
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        let all = [Self::Guard, Self::Result, Self::Deadline, Self::Decision, Self::Retry];
+        all.into_iter().find(|entry| entry.name() == name)
     }
 }
+
+impl Attempt {
+    /// Returns the recorded name of the state of the step.
+    pub(crate) fn state(&self) -> &'static str {
+        match self {
+            Self::Done { result: Ok(_), .. } => SUCCEEDED,
+            Self::Done { result: Err(_), .. } => FAILED,
+            Self::Paused(_) => WAITING,
+        }
+    }
+}
+
+pub(crate) const SUCCEEDED: &str = "succeeded";
+pub(crate) const FAILED: &str = "failed";
+pub(crate) const WAITING: &str = "waiting";

@@ -2,13 +2,19 @@
 //!
 //! | module | part |
 //! |---|---|
+//! | `queue` | takes runs from the queue, and records their outcomes |
+//! | `upkeep` | signs that the worker lives; the runs of dead ones |
 //! | `run` | a chain, and the way of each step through its entries |
 //! | `attempt` | one call of a tool, with the answers to its questions |
-//! | `shared` | the settings, the runs and the steps of this worker; ends runs that were cancelled or taken over |
+//! | `execution` | what an execution of a run has recorded, and records |
+//! | `shared` | the settings, the runs and the steps of this worker |
 
 mod attempt;
+mod execution;
+mod queue;
 mod run;
 mod shared;
+mod upkeep;
 
 use std::fmt;
 use std::future::Future;
@@ -16,22 +22,19 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
-use data_encoding::HEXLOWER;
-use sha2::{Digest, Sha256};
-use toolkit::{Catalog, Context, Dispatcher, Tool};
+use toolkit::{Context, Dispatcher};
 use toolkit_runtime::ShutdownSignals;
 
 use self::shared::{ContextOf, Settings, WorkerState};
-use crate::connect::{Address, Connect};
+use crate::connect::Connect;
+use crate::contract::Contracts;
 use crate::error::{DurableError, RunId};
-use crate::file;
-#[cfg(feature = "postgres")]
-use crate::postgres;
-use crate::store::{Engine, QueueStatus};
+use crate::store::QueueStatus;
 
 /// A process that runs the steps of durable runs.
 ///
-/// Any number of workers with the same tools share the runs. If one dies, another one continues its runs.
+/// Any number of workers share the runs, each of which is continued by those whose tools have the contracts with which it was
+/// started. If a worker dies, another one continues its runs.
 ///
 /// # Shutdown
 ///
@@ -45,11 +48,9 @@ use crate::store::{Engine, QueueStatus};
 ///
 /// # Postgres
 ///
-/// With the feature `postgres`. The engine keeps its tables in the schema `dbos` of the database, and creates both if they do not exist, with a trigger that
-/// keeps the worker of a started run. A worker needs the privileges for that, or an owner of the tables has started one of the
-/// same release before. It needs 14 connections:
-/// [`Connect::max_connections`], and four for itself. Workers with the same role end the sessions of one that is silent; others
-/// need `pg_read_all_stats` and `pg_signal_backend`.
+/// With the feature `postgres`. A worker creates the database and its tables, whose names begin with `toolkit_`, unless they
+/// exist. It holds at most [four connections](Connect::max_connections), through which nothing belongs to a session: a pooler
+/// such as PgBouncer may stand between.
 ///
 /// # Examples
 ///
@@ -96,6 +97,22 @@ impl Worker {
         Self { context: Arc::new(context), ..self }
     }
 
+    /// Sets the maximum number of runs at once of which no step waits for a decision or a time. Others stay in the queue, for
+    /// other workers. Default: 100.
+    pub fn max_runs(mut self, n: usize) -> Self {
+        self.settings.max_runs = n.max(1);
+        self
+    }
+
+    /// Sets the maximum number of calls of a step whose tool is read-only or idempotent and fails with an error that
+    /// [may pass](toolkit::ToolError::is_retryable): after a second, and then after four times as long each time. Default: 4.
+    ///
+    /// A tool that has certainly not started, such as one that is overloaded, is called again until it does.
+    pub fn max_attempts(mut self, n: u32) -> Self {
+        self.settings.max_attempts = n.max(1);
+        self
+    }
+
     /// Sets the time that a step waits for a decision, such as an approval. A call that is not approved in time is denied,
     /// and a step whose outcome is unknown fails. The time of a step that waits already does not change. Default: a year.
     pub fn decision_timeout(mut self, timeout: Duration) -> Self {
@@ -136,11 +153,11 @@ impl Worker {
         self.dispatcher.catalog().len()
     }
 
-    /// Returns the version of the tools: a digest of their definitions. A run is continued by workers with the version that
-    /// has started it.
+    /// Returns the version of the tools: a digest of their contracts. Workers of the version that was started last take new
+    /// runs. Texts for models, such as descriptions, are not part of a contract.
     #[must_use]
     pub fn version(&self) -> String {
-        version(self.dispatcher.catalog())
+        Contracts::new(self.dispatcher.catalog()).version()
     }
 
     /// Runs steps until SIGTERM or Ctrl-C.
@@ -158,48 +175,33 @@ impl Worker {
     ///
     /// # Errors
     ///
-    /// Returns an error if the file or database cannot be opened at first.
+    /// Returns an error if the file or database cannot be opened at first, or if the file is removed or replaced.
     pub async fn run(self, shutdown: impl Future<Output = ()>) -> Result<(), DurableError> {
-        let version = version(self.dispatcher.catalog());
-        let executor = format!("{version}/{}", uuid::Uuid::new_v4().simple());
-        match self.connect.address()? {
-            #[cfg(feature = "postgres")]
-            Address::Postgres(address) => {
-                let engine = postgres::Engine::open(&address, &executor, &version).await?;
-                self.run_with(engine, &executor, shutdown).await
-            }
-            Address::File(address) => {
-                let engine = file::Engine::open(&address, &executor, &version).await?;
-                self.run_with(engine, &executor, shutdown).await
-            }
-        }
-    }
-
-    async fn run_with(
-        self,
-        mut engine: impl Engine,
-        executor: &str,
-        shutdown: impl Future<Output = ()>,
-    ) -> Result<(), DurableError> {
-        let Self { dispatcher, settings, context, monitor, .. } = self;
-        let shared = Arc::new(WorkerState::new(dispatcher, context, settings, engine.lease()));
+        let Self { connect, dispatcher, settings, context, monitor } = self;
+        let store = connect.open(true).await?;
+        let shared = Arc::new(WorkerState::new(dispatcher, context, settings, store, connect.application_name()));
+        let mut upkeep = pin!(upkeep::register(&shared).await?);
         monitor.watch(&shared);
-        let runs = Arc::clone(&shared);
-        engine.launch(move |execution, input| run::run(Arc::clone(&runs), execution, input)).await?;
-        tracing::info!(executor, "running durable steps");
-        let mut upkeep =
-            pin!(async { tokio::join!(shared.lease.keep(settings.takeover_after), shared::watch_owned(&shared)) });
-        tokio::select! {
-            () = shutdown => {}
-            _ = &mut upkeep => {}
-        }
-        tokio::select! {
-            _ = tokio::time::timeout(settings.shutdown_timeout, shared.steps.drain()) => {}
-            _ = &mut upkeep => {}
-        }
-        engine.shutdown().await;
-        shared.lease.release().await;
-        Ok(())
+        tracing::info!(worker = shared.name.id, "running durable steps");
+        let ended = {
+            // The executions of runs end with it.
+            let mut runs = pin!(queue::take_runs(&shared));
+            let ended = tokio::select! {
+                () = shutdown => Ok(()),
+                error = &mut upkeep => Err(error),
+                () = &mut runs => Ok(()),
+            };
+            if ended.is_ok() {
+                tokio::select! {
+                    _ = tokio::time::timeout(settings.shutdown_timeout, shared.steps.drain()) => {}
+                    _ = &mut upkeep => {}
+                    () = &mut runs => {}
+                }
+            }
+            ended
+        };
+        upkeep::release(&shared).await;
+        ended
     }
 }
 
@@ -210,30 +212,6 @@ impl fmt::Debug for Worker {
             .field("settings", &self.settings)
             .finish_non_exhaustive()
     }
-}
-
-/// The version of the record that this crate writes. A run is continued only by workers with the same one.
-const FORMAT: u32 = 2;
-
-/// The length of a digest in bytes.
-const DIGEST_LEN: usize = 8;
-
-/// Returns the version of the tools: the format of the record and the digest of all definitions.
-pub(crate) fn version(catalog: &Catalog) -> String {
-    // The order of properties is not part of a contract.
-    let canonical = |tool: &Tool| {
-        let mut definition = tool.to_json();
-        definition.sort_all_objects();
-        definition.to_string()
-    };
-    let mut lines: Vec<String> = catalog.iter().map(canonical).collect();
-    lines.sort_unstable();
-    let mut hash = Sha256::new();
-    for line in lines {
-        hash.update(line);
-        hash.update(b"\n");
-    }
-    format!("{FORMAT}-{}", HEXLOWER.encode(&hash.finalize()[..DIGEST_LEN]))
 }
 
 /// The state of a [`Worker`](crate::Worker) while it runs, such as for metrics.
@@ -286,8 +264,8 @@ impl Monitor {
     #[must_use]
     pub fn status(&self) -> Option<WorkerStatus> {
         let shared = self.shared()?;
-        let lease_age = shared.lease.age()?;
-        Some(WorkerStatus { n_runs: shared.running().len(), n_steps: shared.steps.n_running(), lease_age })
+        let lease_age = shared.lease_age()?;
+        Some(WorkerStatus { n_runs: shared.n_runs(), n_steps: shared.steps.n_running(), lease_age })
     }
 
     /// Asks the database for the queue of the worker's application. Returns `None` unless the worker runs.
@@ -297,7 +275,7 @@ impl Monitor {
     /// Returns an error if the database fails.
     pub async fn queue(&self) -> Result<Option<QueueStatus>, DurableError> {
         match self.shared() {
-            Some(shared) => shared.lease.queue().await.map(Some),
+            Some(shared) => queue::status(&shared).await.map(Some),
             None => Ok(None),
         }
     }

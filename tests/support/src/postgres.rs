@@ -128,6 +128,70 @@ impl Server {
     }
 }
 
+/// PgBouncer before a server. It is killed on drop.
+pub struct Pooler {
+    process: std::process::Child,
+    port: u16,
+}
+
+impl Pooler {
+    /// Starts a pooler with lines of its configuration. Returns `None` if the program is not installed.
+    ///
+    /// # Panics
+    ///
+    /// Panics if it cannot be started.
+    #[must_use]
+    pub fn start(server: &Server, lines: &str) -> Option<Self> {
+        Command::new("pgbouncer").arg("--version").stdout(Stdio::null()).status().ok()?;
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let (settings, users) = (server.folder.join("pooler.ini"), server.folder.join("users"));
+        std::fs::write(&users, "\"postgres\" \"\"\n").unwrap();
+        let text = format!(
+            "[databases]\n* = host=127.0.0.1 port={}\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\n\
+             unix_socket_dir =\nauth_type = trust\nauth_file = {}\n{lines}\n",
+            server.port,
+            users.display()
+        );
+        std::fs::write(&settings, text).unwrap();
+        let mut command = Command::new("pgbouncer");
+        if is_root() {
+            command.args(["-u", "postgres"]);
+        }
+        let process = command.arg("-q").arg(settings).stderr(Stdio::null()).spawn().unwrap();
+        let pooler = Self { process, port };
+        while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        Some(pooler)
+    }
+
+    /// Returns true if it can give a transaction another session with its prepared statements.
+    ///
+    /// # Panics
+    ///
+    /// Panics if it does not tell its version.
+    #[must_use]
+    pub fn keeps_statements() -> bool {
+        let output = Command::new("pgbouncer").arg("--version").output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let version = text.lines().next().and_then(|line| line.strip_prefix("PgBouncer 1.")).unwrap();
+        version.split('.').next().unwrap().parse::<u32>().unwrap() >= 21
+    }
+
+    /// Returns the URL of the database of the runs.
+    #[must_use]
+    pub fn url(&self) -> String {
+        Server::url_at(&format!("127.0.0.1:{}", self.port))
+    }
+}
+
+impl Drop for Pooler {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
 impl Drop for Server {
     fn drop(&mut self) {
         self.kill();

@@ -6,10 +6,11 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::client::{Client, RunState, StepState};
+use crate::client::{Client, RunState, StepState, status};
 use crate::error::{DurableError, RunId};
 use crate::record::Pause;
-use crate::store::{Phase, RunRecord, RunsPage};
+use crate::runs::{EntryRecord, LivingWorkers, RunRecord, RunsPage};
+use crate::store::Phase;
 
 /// The selection of runs for [`Client::list`]. By default, the 100 runs of the application that were started last.
 ///
@@ -96,6 +97,9 @@ pub struct RunSummary {
     pub version: Option<String>,
     /// The worker that runs it, or ran it last.
     pub worker: Option<String>,
+    /// The error of the step that failed, or of the chain that was rejected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
     /// The time at which it was started (RFC 3339).
     pub started: Timestamp,
     /// The time at which it changed last: a worker took it, or it ended.
@@ -107,8 +111,6 @@ pub struct RunSummary {
 
 impl Client {
     /// Returns runs, the last started one first. A run that changes its state meanwhile may be absent.
-    ///
-    /// The steps of each run that has not ended are read, to see whether they wait.
     ///
     /// # Errors
     ///
@@ -128,14 +130,19 @@ impl Client {
     /// ```
     pub async fn list(&self, filter: &RunFilter) -> Result<Vec<RunSummary>, DurableError> {
         let (mut runs, mut offset) = (Vec::new(), 0);
-        // True if a worker lives, by application and version.
-        let mut workers = HashMap::new();
+        let workers = self.0.workers().await?;
         while runs.len() < filter.limit {
             let page = self.page(filter, offset).await?;
             let is_last = page.len() < PAGE;
             offset += page.len();
+            let open = page.iter().filter(|record| !record.phase.has_ended()).map(|record| record.id.as_str());
+            let mut entries: HashMap<String, Vec<EntryRecord>> = HashMap::new();
+            for entry in self.0.entries(&open.collect::<Vec<_>>()).await? {
+                entries.entry(entry.run.clone()).or_default().push(entry);
+            }
             for record in page {
-                let run = self.summary(record, &mut workers).await?;
+                let entries = entries.remove(record.id.as_str()).unwrap_or_default();
+                let run = summary(record, entries, &workers);
                 if filter.contains(run.state) && runs.len() < filter.limit {
                     runs.push(run);
                 }
@@ -171,55 +178,42 @@ impl Client {
         let runs: Vec<&str> = runs.into_iter().map(RunId::as_str).collect();
         let mut n_deleted = 0;
         for runs in runs.chunks(PAGE) {
-            n_deleted += self.0.runs.delete(runs).await?;
+            n_deleted += self.0.delete(runs).await?;
         }
         Ok(n_deleted)
     }
 
     async fn page(&self, filter: &RunFilter, offset: usize) -> Result<Vec<RunRecord>, DurableError> {
         let page = RunsPage {
-            application: (!filter.is_any_application).then_some(&*self.0.application),
+            application: (!filter.is_any_application).then_some(self.0.application()),
             phases: filter.phases(),
             ended_for: filter.ended_for,
             limit: PAGE,
             offset,
         };
-        self.0.runs.list(page).await
+        self.0.list(page).await
     }
+}
 
-    async fn summary(
-        &self,
-        record: RunRecord,
-        workers: &mut HashMap<(String, Option<String>), bool>,
-    ) -> Result<RunSummary, DurableError> {
-        let application = record.application.clone().unwrap_or_else(|| self.0.application.clone());
-        let version = self.version(&record, &application).await?;
-        let (mut has_worker, mut is_waiting, mut waiting) = (false, false, BTreeMap::new());
-        if !record.phase.has_ended() {
-            let key = (application.clone(), version.clone());
-            has_worker = match workers.get(&key) {
-                Some(has_worker) => *has_worker,
-                None => {
-                    let has_worker = self.has_worker(&application, version.as_deref()).await?;
-                    *workers.entry(key).or_insert(has_worker)
-                }
-            };
-            for (step, state) in self.run(record.id.clone()).states().await? {
-                is_waiting |= state.needs_decision();
-                if let StepState::Waiting { pause, .. } = state {
-                    waiting.insert(step, pause);
-                }
-            }
+fn summary(record: RunRecord, entries: Vec<EntryRecord>, workers: &LivingWorkers) -> RunSummary {
+    let (mut is_waiting, mut waiting) = (false, BTreeMap::new());
+    let has_worker = workers.can_run(&record);
+    for (step, (_, state)) in status::attempts(entries) {
+        is_waiting |= state.needs_decision();
+        if let StepState::Waiting { pause, .. } = state {
+            waiting.insert(step, pause);
         }
-        Ok(RunSummary {
-            id: record.id,
-            application,
-            state: RunState::new(record.phase, has_worker, is_waiting),
-            version,
-            worker: record.worker,
-            started: record.started,
-            changed: record.changed,
-            waiting,
-        })
+    }
+    let newest = || Some(workers.newest_version(&record.application)?.to_owned());
+    RunSummary {
+        state: RunState::new(record.phase, has_worker, is_waiting),
+        version: record.version.clone().or_else(newest),
+        id: record.id,
+        application: record.application,
+        worker: record.worker,
+        error: record.error,
+        started: record.started,
+        changed: record.changed,
+        waiting,
     }
 }

@@ -6,7 +6,8 @@ use serde::Serialize;
 
 use crate::client::Run;
 use crate::error::DurableError;
-use crate::record::{Attempt, AttemptPlace, Decision, EntryKind, Pause, RunInput};
+use crate::record::{Attempt, AttemptPlace, Decision, EntryKind, Pause, RunInput, SUCCEEDED, WAITING};
+use crate::runs::EntryRecord;
 use crate::store::Phase;
 
 /// The status of a run.
@@ -30,11 +31,14 @@ use crate::store::Phase;
 pub struct RunStatus {
     /// The state of the run.
     pub state: RunState,
-    /// The version of the tools that the run was checked against. If no worker has started it yet, the version of the
-    /// workers that were deployed last.
+    /// The [version](crate::Worker::version) of the worker that took it last. If none has taken it yet, that of the living
+    /// worker that started last.
     pub version: Option<String>,
     /// The worker that runs it, or ran it last.
     pub worker: Option<String>,
+    /// The error of the step that failed, or of the chain that was rejected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
     /// The steps of the chain.
     pub steps: Vec<StepStatus>,
 }
@@ -54,14 +58,17 @@ pub struct RunStatus {
 pub enum RunState {
     /// The run waits for a worker.
     Queued,
-    /// No worker of its application with the version of the run lives. The run continues when one is started.
+    /// No worker of its application lives whose tools have the contracts of the run. The run continues when one is started, or
+    /// after [`Run::bind`].
     NoWorker,
     /// A worker runs the steps.
     Running,
     /// At least one step waits for a decision.
     Waiting,
-    /// The run has an outcome.
+    /// All steps have succeeded.
     Finished,
+    /// A step has failed. [`Run::retry`] runs it again.
+    Failed,
     /// The chain was rejected.
     Rejected,
     /// The run was cancelled.
@@ -108,12 +115,13 @@ pub enum StepState {
 
 impl RunState {
     /// All states.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Queued,
         Self::NoWorker,
         Self::Running,
         Self::Waiting,
         Self::Finished,
+        Self::Failed,
         Self::Rejected,
         Self::Cancelled,
         Self::Parked,
@@ -122,6 +130,7 @@ impl RunState {
     pub(super) fn new(phase: Phase, has_worker: bool, is_waiting: bool) -> Self {
         match phase {
             Phase::Finished => Self::Finished,
+            Phase::Failed => Self::Failed,
             Phase::Rejected => Self::Rejected,
             Phase::Cancelled => Self::Cancelled,
             Phase::Parked => Self::Parked,
@@ -132,10 +141,10 @@ impl RunState {
         }
     }
 
-    /// Returns true if the run can only be resumed or pruned.
+    /// Returns true if the run can only be resumed, retried or pruned.
     #[must_use]
     pub fn has_ended(self) -> bool {
-        matches!(self, Self::Finished | Self::Rejected | Self::Cancelled | Self::Parked)
+        matches!(self, Self::Finished | Self::Failed | Self::Rejected | Self::Cancelled | Self::Parked)
     }
 
     /// Returns the name in `snake_case`.
@@ -147,6 +156,7 @@ impl RunState {
             Self::Running => "running",
             Self::Waiting => "waiting",
             Self::Finished => "finished",
+            Self::Failed => "failed",
             Self::Rejected => "rejected",
             Self::Cancelled => "cancelled",
             Self::Parked => "parked",
@@ -164,7 +174,7 @@ impl Run {
         let record = self.record(true).await?;
         let input: Option<RunInput> = record.input.as_deref().and_then(|json| serde_json::from_str(json).ok());
         let chain = input.map(|input| input.chain).unwrap_or_default();
-        let mut states = self.states().await?;
+        let mut states = attempts(self.runs().entries(&[self.id.as_str()]).await?);
         let steps: Vec<StepStatus> = chain
             .steps()
             .iter()
@@ -173,48 +183,48 @@ impl Run {
                 index,
                 id: step.id().map(str::to_owned),
                 tool: step.tool().to_owned(),
-                state: states.remove(&index).unwrap_or(StepState::Open),
+                state: states.remove(&index).map_or(StepState::Open, |(_, state)| state),
             })
             .collect();
         let is_waiting = steps.iter().any(|step| step.state.needs_decision());
-        let application = record.application.as_deref().unwrap_or(&self.client.0.application);
-        let version = self.client.version(&record, application).await?;
-        let has_worker = !record.phase.has_ended() && self.client.has_worker(application, version.as_deref()).await?;
+        let workers = self.runs().workers().await?;
+        let has_worker = workers.can_run(&record);
         let state = RunState::new(record.phase, has_worker, is_waiting);
-        Ok(RunStatus { state, version, worker: record.worker, steps })
+        let version = record.version.or_else(|| Some(workers.newest_version(&record.application)?.to_owned()));
+        Ok(RunStatus { state, version, worker: record.worker, error: record.error, steps })
     }
+}
 
-    /// Returns the states of the steps with a recorded result.
-    pub(super) async fn states(&self) -> Result<BTreeMap<usize, StepState>, DurableError> {
-        let mut last: BTreeMap<usize, (AttemptPlace, StepState)> = BTreeMap::new();
-        for (number, output) in self.runs().entries(&self.id).await? {
-            let Some((place, entry)) = AttemptPlace::find(number) else { continue };
-            let state = match entry {
-                EntryKind::Guard => StepState::Open,
-                EntryKind::Decision => match output.as_deref().map(serde_json::from_str::<Option<Decision>>) {
-                    Some(Ok(Some(Decision::Skip(_)))) => StepState::Succeeded,
-                    Some(Ok(Some(Decision::Fail) | None)) => StepState::Failed,
-                    // The step runs again.
-                    _ => StepState::Open,
-                },
-                EntryKind::Result => match output.as_deref().map(serde_json::from_str::<Attempt>) {
-                    Some(Ok(Attempt::Done { result: Ok(_), .. })) => StepState::Succeeded,
-                    Some(Ok(Attempt::Paused(pause))) => StepState::Waiting { pause, attempt: place.attempt },
-                    _ => StepState::Failed,
-                },
-            };
-            let entry = last.entry(place.step).or_insert((place, StepState::Open));
-            if place >= entry.0 {
-                *entry = (place, state);
-            }
-        }
-        Ok(last.into_iter().map(|(step, (_, state))| (step, state)).collect())
+/// Returns the last attempt of each step of a run, and the state in which it leaves the step.
+pub(super) fn attempts(entries: Vec<EntryRecord>) -> BTreeMap<usize, (AttemptPlace, StepState)> {
+    let mut entries: Vec<_> = entries.into_iter().filter(|it| it.entry != EntryKind::Deadline).collect();
+    entries.sort_by_key(|entry| (entry.place, entry.entry));
+    entries.into_iter().map(|entry| (entry.place.step, (entry.place, state(&entry)))).collect()
+}
+
+/// Returns the state of a step after an entry.
+fn state(entry: &EntryRecord) -> StepState {
+    let value = entry.value.as_deref().unwrap_or_default();
+    match (entry.entry, entry.state.as_deref()) {
+        (EntryKind::Result, Some(SUCCEEDED)) => StepState::Succeeded,
+        (EntryKind::Result, Some(WAITING)) => match serde_json::from_str(value) {
+            Ok(Attempt::Paused(pause)) => StepState::Waiting { pause, attempt: entry.place.attempt },
+            _ => StepState::Failed,
+        },
+        (EntryKind::Result, _) => StepState::Failed,
+        (EntryKind::Decision, _) => match serde_json::from_str::<Option<Decision>>(value) {
+            Ok(Some(Decision::Skip(_))) => StepState::Succeeded,
+            Ok(Some(Decision::Fail) | None) => StepState::Failed,
+            // The step runs again.
+            _ => StepState::Open,
+        },
+        (EntryKind::Guard | EntryKind::Deadline | EntryKind::Retry, _) => StepState::Open,
     }
 }
 
 impl StepState {
     /// Returns true if the step waits for a person.
     pub(super) fn needs_decision(&self) -> bool {
-        matches!(self, Self::Waiting { pause, .. } if !matches!(pause, Pause::Until { .. }))
+        matches!(self, Self::Waiting { pause, .. } if !pause.decisions().is_empty())
     }
 }

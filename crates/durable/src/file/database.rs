@@ -10,6 +10,8 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavio
 use tokio::sync::oneshot;
 
 use crate::error::DurableError;
+use crate::sql::{Row, SqlValue, Statement};
+use crate::tables::{self, VERSION};
 
 /// A connection. It is closed when the last work of a dropped one has ended.
 #[derive(Clone)]
@@ -42,32 +44,17 @@ impl Database {
         Ok(Self { path, work })
     }
 
-    /// Runs a transaction that reads.
-    pub(super) async fn read<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T> + Send + 'static,
-    ) -> Result<T, DurableError> {
-        self.run(TransactionBehavior::Deferred, work).await
-    }
-
-    /// Runs a transaction that writes: all of it is on the disk when this returns, or none of it.
-    pub(super) async fn write<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T> + Send + 'static,
-    ) -> Result<T, DurableError> {
-        self.run(TransactionBehavior::Immediate, work).await
-    }
-
-    async fn run<T: Send + 'static>(
-        &self,
-        behavior: TransactionBehavior,
-        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T> + Send + 'static,
-    ) -> Result<T, DurableError> {
+    /// Runs statements in one transaction: all of it is on the disk when this returns, or none of it.
+    pub(super) async fn run(&self, statements: Vec<Statement>) -> Result<Vec<Vec<Row>>, DurableError> {
         let done = self.with(move |connection| {
+            let behavior = match statements.iter().any(|statement| statement.writes) {
+                true => TransactionBehavior::Immediate,
+                false => TransactionBehavior::Deferred,
+            };
             let transaction = connection.transaction_with_behavior(behavior)?;
-            let value = work(&transaction)?;
+            let rows = statements.iter().map(|statement| rows(&transaction, statement)).collect::<Result<_, _>>()?;
             transaction.commit()?;
-            Ok(value)
+            Ok(rows)
         });
         done.await?.map_err(|error: rusqlite::Error| failed(&self.path, error))
     }
@@ -89,37 +76,59 @@ impl Database {
     }
 }
 
+/// Runs a statement, and returns its rows.
+fn rows(transaction: &Transaction<'_>, statement: &Statement) -> rusqlite::Result<Vec<Row>> {
+    let mut prepared = transaction.prepare(&statement.sql)?;
+    let n_columns = prepared.column_count();
+    let parameters = statement.parameters.iter().map(|value| match value {
+        SqlValue::Integer(number) => number.map_or(rusqlite::types::Value::Null, Into::into),
+        SqlValue::Text(text) => text.clone().map_or(rusqlite::types::Value::Null, Into::into),
+    });
+    let value = |row: &rusqlite::Row<'_>, column| {
+        Ok(match row.get(column)? {
+            rusqlite::types::Value::Integer(number) => SqlValue::Integer(Some(number)),
+            rusqlite::types::Value::Text(text) => SqlValue::Text(Some(text)),
+            _ => SqlValue::Text(None),
+        })
+    };
+    let rows = prepared.query_map(rusqlite::params_from_iter(parameters), |row| {
+        (0..n_columns).map(|column| value(row, column)).collect::<rusqlite::Result<_>>().map(Row)
+    });
+    rows?.collect()
+}
+
 fn ended(path: &Path) -> DurableError {
     let message = format!("the thread of {} has ended", path.display());
     DurableError::Database { message, source: None }
 }
 
+/// A file on its disk, whatever its name is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FileId(u64, u64);
+
+impl FileId {
+    /// Returns `None` if there is no file.
+    pub(super) fn of(path: &Path) -> Option<Self> {
+        let metadata = std::fs::metadata(path).ok()?;
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::MetadataExt;
+
+            Some(Self(metadata.dev(), metadata.ino()))
+        }
+        #[cfg(not(unix))]
+        {
+            let _ = metadata;
+            Some(Self(0, 0))
+        }
+    }
+}
+
 /// Marks a file of this crate: `tkrn`.
 const APPLICATION_ID: i64 = 0x746b_726e;
 
-/// The version of the tables.
-const VERSION: i64 = 1;
-
 /// The time that another process may hold the lock of the file. Transactions take milliseconds.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// The identifiers of rows are those of [`AttemptPlace`](crate::record::AttemptPlace); times are milliseconds since 1970. `execution` is the
-/// id of the execution that may record entries.
-const TABLES: &str = "
-    CREATE TABLE runs (
-        id TEXT NOT NULL PRIMARY KEY, application TEXT NOT NULL, phase TEXT NOT NULL, version TEXT, worker TEXT,
-        execution TEXT, n_executions INTEGER NOT NULL DEFAULT 0, input TEXT NOT NULL, outcome TEXT,
-        started INTEGER NOT NULL, changed INTEGER NOT NULL, ended INTEGER
-    ) STRICT;
-    CREATE INDEX runs_by_phase ON runs (phase, application);
-    CREATE TABLE entries (
-        run TEXT NOT NULL, number INTEGER NOT NULL, value TEXT NOT NULL, PRIMARY KEY (run, number)
-    ) STRICT;
-    CREATE TABLE workers (id TEXT NOT NULL PRIMARY KEY, application TEXT NOT NULL, version TEXT NOT NULL) STRICT;
-    CREATE TABLE versions (
-        application TEXT NOT NULL, version TEXT NOT NULL, deployed INTEGER NOT NULL, PRIMARY KEY (application, version)
-    ) STRICT;
-";
 
 /// Prevents that a file is closed here while SQLite opens it elsewhere in this process: closing any descriptor of a file ends
 /// the locks that the process has on it.
@@ -221,7 +230,7 @@ fn prepare(connection: &mut Connection, creates: bool) -> rusqlite::Result<FileS
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     // Another worker may have created the tables meanwhile.
     if let FileState::Empty = state(&transaction)? {
-        transaction.execute_batch(TABLES)?;
+        transaction.execute_batch(&tables::create("INTEGER PRIMARY KEY AUTOINCREMENT"))?;
         transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
         transaction.pragma_update(None, "user_version", VERSION)?;
     }

@@ -26,20 +26,15 @@ pub(super) struct Preparation {
     pub(super) args: Arc<Value>,
     pub(super) context: Context,
     pub(super) answers: Vec<Answered>,
-    /// The reason to wait for a decision instead of running the tool.
-    pub(super) instead: Option<Pause>,
 }
 
 impl Preparation {
     /// Calls the tool. A tool that has certainly not started is called again, at most [`MAX_CALLS`] times.
     pub(super) async fn attempt(self) -> Attempt {
-        if let Some(pause) = self.instead {
-            return Attempt::Paused(pause);
-        }
         let (mut n_calls, mut interval) = (1, RETRY_INTERVAL);
         loop {
             match self.clone().call_once().await {
-                Attempt::Done { result: Err(error), .. } if is_transient(&error) && n_calls < MAX_CALLS => {
+                Attempt::Done { result: Err(error), .. } if has_not_started(&error) && n_calls < MAX_CALLS => {
                     tokio::time::sleep(interval).await;
                     (n_calls, interval) = (n_calls + 1, (2 * interval).min(MAX_RETRY_INTERVAL));
                 }
@@ -80,13 +75,13 @@ impl Preparation {
     }
 }
 
-/// The number of calls of a tool that does not start.
+/// The number of calls of a tool that does not start, until the next one is recorded as a wait.
 const MAX_CALLS: u32 = 6;
 const RETRY_INTERVAL: Duration = Duration::from_millis(200);
 const MAX_RETRY_INTERVAL: Duration = Duration::from_secs(10);
 
-/// Returns true if the tool has not started, and may be called again.
-fn is_transient(error: &ToolError) -> bool {
+/// Returns true if the tool has certainly not started.
+pub(super) fn has_not_started(error: &ToolError) -> bool {
     matches!(error.kind(), ErrorKind::Unavailable | ErrorKind::Overloaded)
 }
 

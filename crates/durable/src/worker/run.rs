@@ -1,6 +1,6 @@
 //! A run: the chain, whose steps are recorded, and the way through the entries of each step.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -10,69 +10,69 @@ use toolkit::call::{BoxFuture, ErrorKind, StepId};
 use toolkit::{RunResult, Tool, ToolError};
 use toolkit_backends::chain::{ChainLimits, ChainOutcome, StepCall, StepRun, StepRunner, Wait};
 
-use crate::record::{Attempt, Decision, MAX_ATTEMPTS, Pause, RunInput};
-use crate::store::{Execution, RunEnd, StepEntries};
-use crate::worker::attempt::{Answered, Preparation};
-use crate::worker::shared::WorkerState;
+use crate::record::{Attempt, AttemptPlace, Decision, EntryKind, Pause, RunInput};
+use crate::worker::attempt::{self, Answered, Preparation};
+use crate::worker::execution::{Execution, Stop, sleep_until};
+use crate::worker::shared::{OwnedRun, WorkerState};
 
 /// The number of times that a run is continued before the steps of all tools are guarded: a step that ends its worker each
 /// time then waits for a decision, instead of ending the next one.
 const MAX_UNGUARDED: i64 = 3;
 
+/// The first and the last interval between two calls of a tool that fails.
+const BACKOFF: Duration = Duration::from_secs(1);
+const MAX_BACKOFF: Duration = Duration::from_secs(5 * 60);
+
+/// The end of a run without an outcome of the chain.
+pub(super) enum RunEnd {
+    /// The chain cannot run.
+    Rejected(ToolError),
+    Stopped(Stop),
+}
+
 /// Runs a chain. Steps with a recorded result are not run again.
-pub(super) async fn run<E: Execution>(
-    shared: Arc<WorkerState>,
-    execution: E,
+pub(super) async fn run(
+    shared: &Arc<WorkerState>,
+    execution: &Execution,
+    owned: OwnedRun,
     input: RunInput,
-) -> Result<ChainOutcome, RunEnd<E::Error>> {
-    let mut running = shared.add(&execution.run().shared());
-    let guards_all = execution.n_executions().await.map_err(RunEnd::Failed)? > MAX_UNGUARDED;
+    n_executions: i64,
+) -> Result<ChainOutcome, RunEnd> {
+    execution.load().await;
+    let guards_all = n_executions > MAX_UNGUARDED;
     let (stop, mut stopped) = mpsc::unbounded_channel();
-    let recorder = Recorder { shared: &shared, execution: &execution, guards_all, steps: Mutex::default(), stop };
-    if input.chain.is_parallel() {
-        // The order in which their steps start is not always the same.
-        let steps = (0..input.chain.steps().len()).map(|step| Some(recorder.entries(step)));
-        *recorder.steps() = steps.collect();
-    }
+    let recorder = Recorder { shared, execution, owned: &owned, guards_all, stop };
     let context = (shared.context)(execution.run());
     let chain = input.chain.run_with(&shared.dispatcher, &context, ChainLimits::new(), &recorder);
-    let ended = tokio::select! {
+    tokio::select! {
         biased;
-        Some(error) = stopped.recv() => Err(RunEnd::Failed(error)),
-        () = running.token.cancelled() => Err(RunEnd::Lost),
+        Some(stop) = stopped.recv() => Err(RunEnd::Stopped(stop)),
+        () = owned.token.cancelled() => Err(RunEnd::Stopped(Stop::Lost)),
         outcome = chain => outcome.map_err(|diagnostics| {
             RunEnd::Rejected(ToolError::new(ErrorKind::InvalidArguments, diagnostics.to_string()))
         }),
-    };
-    running.has_outcome = matches!(ended, Ok(_) | Err(RunEnd::Rejected(_)));
-    ended
+    }
 }
 
 /// Runs the steps, and records their results.
-struct Recorder<'r, E: Execution> {
+struct Recorder<'r> {
     shared: &'r Arc<WorkerState>,
-    execution: &'r E,
+    execution: &'r Execution,
+    owned: &'r OwnedRun,
     /// True if the steps of all tools are guarded.
     guards_all: bool,
-    /// The entries of the steps of a parallel chain, until they start. Those of other chains are created then.
-    steps: Mutex<Vec<Option<Entries<'r, E>>>>,
-    /// Receives the error of the store that ends this execution of the run, such as that of a lost database.
-    stop: mpsc::UnboundedSender<E::Error>,
+    /// Receives the reason why this execution of the run must end.
+    stop: mpsc::UnboundedSender<Stop>,
 }
 
-/// The entries of a step.
-type Entries<'r, E> = Box<dyn StepEntries<<E as Execution>::Error> + 'r>;
-
-impl<E: Execution> StepRunner for Recorder<'_, E> {
+impl StepRunner for Recorder<'_> {
     fn run<'a>(&'a self, call: StepCall<'a>) -> BoxFuture<'a, StepRun> {
         Box::pin(async move {
-            let created = self.steps().get_mut(call.index).and_then(Option::take);
-            let entries = created.unwrap_or_else(|| self.entries(call.index));
-            match self.step(entries, call).await {
+            match self.step(call).await {
                 Ok(run) => run,
-                Err(error) => {
+                Err(stop) => {
                     // Fails if the run has ended.
-                    let _ = self.stop.send(error);
+                    let _ = self.stop.send(stop);
                     std::future::pending().await
                 }
             }
@@ -80,80 +80,124 @@ impl<E: Execution> StepRunner for Recorder<'_, E> {
     }
 }
 
-impl<'r, E: Execution> Recorder<'r, E> {
-    fn steps(&self) -> MutexGuard<'_, Vec<Option<Entries<'r, E>>>> {
-        self.steps.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn entries(&self, step: usize) -> Entries<'r, E> {
-        self.execution.step(step, self.shared.settings.decision_timeout)
-    }
-
+impl Recorder<'_> {
     /// Runs the step until it has a result.
     ///
     /// # Errors
     ///
-    /// Returns an error if this execution of the run must end.
-    async fn step(&self, mut entries: Entries<'r, E>, call: StepCall<'_>) -> Result<StepRun, E::Error> {
+    /// Returns the reason why this execution of the run must end.
+    async fn step(&self, call: StepCall<'_>) -> Result<StepRun, Stop> {
         let tool = call.dispatcher.catalog().resolve(call.tool).ok();
-        let needs_guard = |tool: &Tool| self.guards_all || !tool.annotations().may_repeat();
-        let is_guarded = self.shared.settings.is_guarded && tool.is_some_and(needs_guard);
         let (name, args): (Arc<str>, Arc<Value>) = (call.tool.into(), Arc::new(call.args.clone()));
         let mut answers: Vec<Answered> = Vec::new();
-        let mut invalid = None;
-        let mut wait = call.wait;
-        for attempt in 0..MAX_ATTEMPTS {
+        let (mut invalid, mut wait, mut n_failures) = (None, call.wait, 0);
+        for attempt in 0.. {
+            let place = AttemptPlace { step: call.index, attempt };
             let wait = wait.take();
-            let started = self.shared.steps.start().await;
-            let is_first = match is_guarded && wait.is_none() {
-                true => entries.guard(attempt).await?,
-                false => self.execution.check_owner().await.map(|()| true)?,
+            let recorded = match self.execution.recorded(place, EntryKind::Result)? {
+                Some(recorded) => recorded,
+                None => {
+                    let number = u32::try_from(attempt + 1).unwrap_or(u32::MAX);
+                    let step = StepId::new(self.execution.run().shared(), call.index, number);
+                    let preparation = Preparation {
+                        shared: Arc::clone(self.shared),
+                        index: call.index,
+                        tool: Arc::clone(&name),
+                        args: Arc::clone(&args),
+                        context: call.context.clone().with(step),
+                        answers: answers.clone(),
+                    };
+                    self.attempt(place, tool, wait.map(until).or_else(|| invalid.take()), preparation, n_failures)
+                        .await?
+                }
             };
-            let number = u32::try_from(attempt + 1).unwrap_or(u32::MAX);
-            let step = StepId::new(self.execution.run().shared(), call.index, number);
-            let preparation = Preparation {
-                shared: Arc::clone(self.shared),
-                index: call.index,
-                tool: Arc::clone(&name),
-                args: Arc::clone(&args),
-                context: call.context.clone().with(step),
-                answers: answers.clone(),
-                instead: match (wait, is_first) {
-                    (Some(wait), _) => Some(until(wait)),
-                    (None, true) => invalid.take(),
-                    (None, false) => Some(Pause::OutcomeUnknown { output: output(tool) }),
-                },
-            };
-            let recorded = entries.result(attempt, Box::pin(preparation.attempt())).await?;
-            drop(started);
             let pause = match recorded {
-                Attempt::Done { result, duration } => return Ok(StepRun::new(result, duration)),
+                Attempt::Done { result, duration } => {
+                    if result.is_err() && self.is_retried(place)? {
+                        (answers, n_failures) = (Vec::new(), 0);
+                        continue;
+                    }
+                    return Ok(StepRun::new(result, duration));
+                }
                 Attempt::Paused(pause) => pause,
             };
-            if let Pause::Until { time } = pause {
+            let _waiting = self.owned.wait();
+            if let Pause::Until { time } | Pause::Backoff { time, .. } = pause {
+                n_failures += u32::from(matches!(pause, Pause::Backoff { .. }));
                 // The time is recorded, so that another worker waits for the rest.
-                let left = left_until(time);
-                tokio::time::sleep(left).await;
+                sleep_until(time).await;
                 continue;
             }
-            let ended = |result| Ok(StepRun::new(result, Duration::ZERO));
-            match (pause, entries.decision(attempt).await?) {
-                (pause @ Pause::Question { .. }, decision) => answers.push(Answered { pause, decision }),
-                (_, Some(Decision::Retry)) => {}
+            let mut decisions = self.owned.decisions.clone();
+            let timeout = self.shared.settings.decision_timeout;
+            let decision = self.execution.decision(place, timeout, &mut decisions).await?;
+            let failed = match (pause, decision) {
+                (pause @ Pause::Question { .. }, decision) => {
+                    answers.push(Answered { pause, decision });
+                    continue;
+                }
+                (_, Some(Decision::Retry)) => continue,
                 (_, Some(Decision::Skip(value))) => match skipped(tool, &name, &value) {
-                    Ok(result) => return ended(Ok(result)),
-                    Err(message) => invalid = Some(Pause::InvalidValue { message, output: output(tool) }),
+                    Ok(result) => return Ok(StepRun::new(Ok(result), Duration::ZERO)),
+                    Err(message) => {
+                        invalid = Some(Pause::InvalidValue { message, output: output(tool) });
+                        continue;
+                    }
                 },
-                (pause, decision) => return ended(Err(given_up(&name, &pause, decision.as_ref()))),
+                (pause, decision) => given_up(&name, &pause, decision.as_ref()),
+            };
+            if !self.is_retried(place)? {
+                return Ok(StepRun::new(Err(failed), Duration::ZERO));
             }
+            (answers, n_failures) = (Vec::new(), 0);
         }
-        let message = format!("the step needed more than {MAX_ATTEMPTS} decisions");
-        Ok(StepRun::new(Err(ToolError::failed(message)), Duration::ZERO))
+        unreachable!("there is always a further attempt")
     }
-}
 
-fn left_until(time: Timestamp) -> Duration {
-    Duration::try_from(time.duration_since(Timestamp::now())).unwrap_or_default()
+    /// Returns true if a person lets the step run again after its failure.
+    fn is_retried(&self, place: AttemptPlace) -> Result<bool, Stop> {
+        Ok(self.execution.recorded::<bool>(place, EntryKind::Retry)?.unwrap_or(false))
+    }
+
+    /// Makes an attempt, unless there is a reason to wait `instead`, and records its end.
+    async fn attempt(
+        &self,
+        place: AttemptPlace,
+        tool: Option<&Tool>,
+        instead: Option<Pause>,
+        preparation: Preparation,
+        n_failures: u32,
+    ) -> Result<Attempt, Stop> {
+        let needs_guard = |tool: &Tool| self.guards_all || !tool.annotations().may_repeat();
+        let is_guarded = self.shared.settings.is_guarded && tool.is_some_and(needs_guard);
+        let _started = self.shared.steps.start().await;
+        let is_first = match is_guarded && !matches!(instead, Some(Pause::Until { .. })) {
+            true => self.execution.guard(place).await?,
+            false => self.execution.check_owner().await.map(|()| true)?,
+        };
+        let instead = if is_first { instead } else { Some(Pause::OutcomeUnknown { output: output(tool) }) };
+        let ended = match instead {
+            Some(pause) => Attempt::Paused(pause),
+            None => match preparation.attempt().await {
+                Attempt::Done { result: Err(error), .. } if self.is_repeated(tool, &error, n_failures) => {
+                    let interval = BACKOFF.saturating_mul(4_u32.saturating_pow(n_failures)).min(MAX_BACKOFF);
+                    let time = Timestamp::now() + error.retry_after().unwrap_or(interval).max(interval);
+                    Attempt::Paused(Pause::Backoff { time, error: error.to_string() })
+                }
+                ended => ended,
+            },
+        };
+        self.execution.result(place, &ended).await?;
+        Ok(ended)
+    }
+
+    /// Returns true if the tool is called again after an error: always if it has certainly not started, and otherwise a few
+    /// times if it may repeat, and the error may pass.
+    fn is_repeated(&self, tool: Option<&Tool>, error: &ToolError, n_failures: u32) -> bool {
+        let may_repeat = tool.is_some_and(|tool| tool.annotations().may_repeat());
+        let is_left = n_failures + 1 < self.shared.settings.max_attempts;
+        attempt::has_not_started(error) || (may_repeat && error.is_retryable() && is_left)
+    }
 }
 
 /// Returns the end of a wait that begins now.

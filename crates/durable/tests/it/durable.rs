@@ -28,6 +28,7 @@ mod crashes;
 mod damaged;
 mod decisions;
 mod equal;
+mod failures;
 mod listed;
 mod place;
 mod processes;

@@ -6,9 +6,12 @@
 //! | `approve` | calls of destructive tools are approved by a person |
 //! | `release=NAME` | the name of a tool, so that the version of the tools differs |
 //! | `timeout_ms=N` | the time that a step waits for a decision |
+//! | `max_runs=N` | the number of runs that the worker takes |
 //! | `takeover_ms=N` | the time for which a worker must be silent; by default a second |
 //!
 //! `fixture_durable PLACE runs=N` starts N runs instead, and waits for them.
+//!
+//! While the file `FIXTURE_DIARY.repaired` does not exist, the tools `busy` and `broken` fail.
 //!
 //! `FIXTURE_DIARY` names the file. Each line is written at once, so that it survives the death of the process.
 
@@ -85,6 +88,34 @@ async fn fail(message: String, ctx: &Context) -> Result<u64, ToolError> {
     Err(ToolError::failed(message))
 }
 
+fn is_repaired() -> bool {
+    std::env::var("FIXTURE_DIARY").is_ok_and(|diary| std::path::Path::new(&format!("{diary}.repaired")).exists())
+}
+
+/// Adds one, unless it is overloaded.
+#[tool(namespace = "diary")]
+async fn busy(n: u64, ctx: &Context) -> Result<u64, ToolError> {
+    match is_repaired() {
+        true => Ok(work("busy", n, 0, ctx).await),
+        false => Err(ToolError::new(toolkit::call::ErrorKind::Overloaded, "too many calls")),
+    }
+}
+
+/// Adds one, unless it is broken.
+#[tool(namespace = "diary")]
+async fn broken(n: u64, ctx: &Context) -> Result<u64, ToolError> {
+    note("start", "broken", ctx);
+    if is_repaired() { Ok(n + 1) } else { Err(ToolError::failed("no connection to the bank")) }
+}
+
+/// Adds one, at the third call of a step.
+#[tool(namespace = "diary", idempotent)]
+async fn flaky(n: u64, ctx: &Context) -> Result<u64, ToolError> {
+    note("start", "flaky", ctx);
+    let attempt = ctx.step().map_or(0, |step| step.attempt());
+    if attempt >= 3 { Ok(n + 1) } else { Err(ToolError::failed("try again").retryable(None)) }
+}
+
 /// Ends the process.
 #[tool(namespace = "diary", idempotent)]
 async fn crash(ctx: &Context) -> u64 {
@@ -125,12 +156,14 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let connect = Connect::new(&arguments.next().ok_or("usage: fixture_durable PLACE")?)?.application("fixture");
     let (mut approves, mut is_guarded, mut timeout, mut takeover) = (false, true, None, Duration::from_secs(1));
+    let mut max_runs = 100;
     for argument in arguments {
         match argument.split_once('=') {
             None if argument == "no_guard" => is_guarded = false,
             None if argument == "approve" => approves = true,
             Some(("release", _)) => {}
             Some(("runs", n)) => return runs(connect, n.parse()?).await,
+            Some(("max_runs", n)) => max_runs = n.parse()?,
             Some(("takeover_ms", ms)) => takeover = Duration::from_millis(ms.parse()?),
             Some(("timeout_ms", ms)) => timeout = Some(Duration::from_millis(ms.parse()?)),
             _ => return Err(format!("no option `{argument}`").into()),
@@ -142,7 +175,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     if approves {
         dispatcher = dispatcher.layer(Approval::ask_caller().when(|tool| tool.annotations().destructive == Some(true)));
     }
-    let mut worker = Worker::new(connect, dispatcher.build()?).takeover_after(takeover);
+    let mut worker = Worker::new(connect, dispatcher.build()?).takeover_after(takeover).max_runs(max_runs);
     if !is_guarded {
         worker = worker.without_guard();
     }

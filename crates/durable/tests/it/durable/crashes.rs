@@ -85,8 +85,12 @@ async fn a_value_that_the_tool_could_not_return_is_no_result(place: &Place) {
     assert!(refused.starts_with("step 0 of the run `order` does not accept this value of `skip=JSON`: "), "{refused}");
     assert!(refused.ends_with("must be an integer, got \"one\"; expected one of retry, skip=JSON, fail"), "{refused}");
     // The worker checks what another program has written.
-    if place.is_file() {
-        place.execute("INSERT INTO entries (run, number, value) VALUES ('order', 2, '{\"skip\": \"one\"}')");
+    {
+        place.execute(
+            "INSERT INTO toolkit_entries (run, step, attempt, entry, value) \
+             VALUES ('order', 0, 0, 'decision', '{\"skip\": \"one\"}'); \
+             UPDATE toolkit_runs SET n_decisions = n_decisions + 1",
+        );
         until(async || matches!(waiting(&run).await.1, Pause::InvalidValue { .. })).await;
         let refused = run.decide(0, &Decision::Skip(json!("two"))).await.unwrap_err().to_string();
         assert!(refused.contains("must be an integer"), "{refused}");
@@ -153,8 +157,12 @@ async fn all_runs_end_whatever_is_killed(place: &Place) {
     let mut next_kill = std::time::Instant::now() + interval;
     loop {
         assert!(std::time::Instant::now() < deadline, "the runs do not end");
-        if caller.has_ended() {
+        if caller.has_succeeded() {
             break;
+        }
+        // Its first connection was that of a server that was killed.
+        if caller.has_ended() {
+            caller = Process::start(place, &options);
         }
         if std::time::Instant::now() >= next_kill {
             n_kills += 1;
@@ -205,10 +213,8 @@ async fn all_runs_end_whatever_is_killed(place: &Place) {
     assert_eq!(missing, Vec::<String>::new());
     // The record: one final result for each step.
     let results = place.query(
-        "SELECT count(*), count(DISTINCT (workflow_uuid, split_part(function_name, ' ', 2))) \
-         FROM dbos.operation_outputs WHERE function_name LIKE 'step % result %' AND output LIKE '{\"done\"%'",
-        "SELECT count(*) || '|' || count(DISTINCT run || '/' || (number / 32)) FROM entries \
-         WHERE number % 4 = 1 AND value LIKE '{\"done\"%'",
+        "SELECT count(*) || '|' || count(DISTINCT run || '/' || step) FROM toolkit_entries \
+         WHERE entry = 'result' AND state = 'succeeded'",
     );
     let n_results: Vec<usize> = results.split('|').map(|n| n.parse().unwrap()).collect();
     assert_eq!(n_results[0], n_results[1]);

@@ -55,8 +55,8 @@ async fn tables_of_other_versions_and_other_programs_are_named() {
     assert!(fails(&place, &[], "runs=1").contains("does not exist: a worker creates it when it starts"));
     drop(written(&place).await);
     for (sql, expected) in [
-        ("PRAGMA user_version = 2", "have version 2, and this program knows version 1"),
-        ("PRAGMA user_version = 0", "have version 0, and this program knows version 1"),
+        ("PRAGMA user_version = 1", "have version 1, and this program knows version 2"),
+        ("PRAGMA user_version = 0", "have version 0, and this program knows version 2"),
         ("PRAGMA application_id = 7", "is the SQLite database of another program"),
     ] {
         place.execute(sql);
@@ -66,7 +66,7 @@ async fn tables_of_other_versions_and_other_programs_are_named() {
         }
     }
     // Nothing was changed.
-    place.execute("PRAGMA application_id = 1953198702; PRAGMA user_version = 1");
+    place.execute("PRAGMA application_id = 1953198702; PRAGMA user_version = 2");
     let client = client(&place).await;
     assert_eq!(client.run(id("old")).status().await.unwrap().state, RunState::Finished);
 }
@@ -116,19 +116,25 @@ async fn the_file_is_complete_when_its_last_worker_has_ended() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_file_that_is_removed_makes_the_lease_of_its_worker_old() {
-    let place = Place::file();
-    let dispatcher = Dispatcher::new(Catalog::new([]).unwrap()).unwrap();
-    let worker = Worker::new(Connect::file(place.path()), dispatcher);
-    let monitor = worker.monitor();
-    let worker = tokio::spawn(worker.run(std::future::pending()));
-    until(async || monitor.status().is_some()).await;
-    let age = || monitor.status().unwrap().lease_age;
-    tokio::time::sleep(Duration::from_secs(2)).await;
-    assert!(age() < Duration::from_secs(1), "{:?}", age());
-    fs::remove_file(place.path()).unwrap();
-    until(async || age() > Duration::from_secs(2)).await;
-    worker.abort();
+async fn a_file_that_is_removed_or_replaced_ends_its_worker() {
+    for (is_replaced, expected) in [(false, "was removed: "), (true, "was replaced by another file: ")] {
+        let place = Place::file();
+        let dispatcher = Dispatcher::new(Catalog::new([]).unwrap()).unwrap();
+        let worker = Worker::new(Connect::file(place.path()), dispatcher);
+        let monitor = worker.monitor();
+        let worker = tokio::spawn(worker.run(std::future::pending()));
+        until(async || monitor.status().is_some()).await;
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        let age = monitor.status().unwrap().lease_age;
+        assert!(age < Duration::from_secs(1), "{age:?}");
+        let former = place.path().with_file_name("former.db");
+        fs::rename(place.path(), &former).unwrap();
+        if is_replaced {
+            fs::copy(&former, place.path()).unwrap();
+        }
+        let error = soon(worker).await.unwrap().unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

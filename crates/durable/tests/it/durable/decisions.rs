@@ -41,11 +41,8 @@ async fn the_time_of_a_decision_runs_on_while_nothing_else_does(place: &Place) {
     waiting(&run).await;
     let asked = std::time::Instant::now();
     // The time is recorded when the wait begins, after the question.
-    until(async || {
-        let of_server = "SELECT count(*) FROM dbos.operation_outputs WHERE function_name = 'DBOS.sleep'";
-        place.query(of_server, "SELECT cast(count(*) AS TEXT) FROM entries WHERE number = 3") != "0"
-    })
-    .await;
+    until(async || place.query("SELECT cast(count(*) AS TEXT) FROM toolkit_entries WHERE entry = 'deadline'") != "0")
+        .await;
     worker.kill();
     tokio::time::sleep(Duration::from_secs(2)).await;
     // Its own deadline would be much later.

@@ -81,10 +81,7 @@ async fn only_runs_that_have_ended_are_deleted_and_their_ids_are_free(place: &Pl
 
     assert_eq!(long.status().await.unwrap().state, RunState::Running);
     assert!(matches!(client.run(id("run-0")).status().await, Err(DurableError::UnknownRun(_))));
-    let n_entries = place.query(
-        "SELECT count(*) FROM dbos.operation_outputs WHERE workflow_uuid <> 'run-3'",
-        "SELECT cast(count(*) AS TEXT) FROM entries WHERE run <> 'run-3'",
-    );
+    let n_entries = place.query("SELECT cast(count(*) AS TEXT) FROM toolkit_entries WHERE run <> 'run-3'");
     assert_eq!(n_entries, "0");
     let again = client.start(&adding("diary:repeatable", 1, 1), id("run-0")).await.unwrap();
     assert_eq!(soon(again.wait()).await.unwrap().result().unwrap().value(), 1);
@@ -92,7 +89,7 @@ async fn only_runs_that_have_ended_are_deleted_and_their_ids_are_free(place: &Pl
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs a Postgres server"]
-async fn the_query_of_the_deployed_autoscaler_counts_runs_that_have_not_ended() {
+async fn the_query_of_the_deployed_autoscaler_counts_runs_that_need_a_worker() {
     let place = Place::postgres();
     let _worker = Process::start(&place, "approve");
     let client = client(&place).await;
@@ -107,7 +104,11 @@ async fn the_query_of_the_deployed_autoscaler_counts_runs_that_have_not_ended() 
     let (_, query) = file.split_once("query: \"").unwrap();
     let query = query.split_once('"').unwrap().0.replace("'my-tools'", "'fixture'");
 
-    assert_eq!(place.server().query(&query), "2");
+    assert_eq!(place.query(&query), "1");
+    client.start(&adding("diary:repeatable", 1, 60_000), id("other")).await.unwrap();
+    asks.decide(0, &Decision::Deny).await.unwrap();
+    soon(asks.wait()).await.unwrap();
+    assert_eq!(place.query(&query), "2");
 }
 
 on_each_place! {

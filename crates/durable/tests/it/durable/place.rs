@@ -49,24 +49,23 @@ impl Place {
         }
     }
 
-    /// Returns a text of the record, by a query for the server and one for the file.
-    pub(crate) fn query(&self, of_server: &str, of_file: &str) -> String {
+    /// Returns a text of the record.
+    pub(crate) fn query(&self, sql: &str) -> String {
         match &self.server {
-            Some(server) => server.query(of_server),
+            Some(server) => server.query(sql),
             None => {
                 let file = rusqlite::Connection::open(self.path()).unwrap();
-                file.query_row(of_file, [], |row| row.get(0)).unwrap()
+                file.query_row(sql, [], |row| row.get(0)).unwrap()
             }
         }
     }
 
-    pub(crate) fn is_file(&self) -> bool {
-        self.server.is_none()
-    }
-
-    /// Changes the file.
+    /// Changes the record.
     pub(crate) fn execute(&self, sql: &str) {
-        rusqlite::Connection::open(self.path()).unwrap().execute_batch(sql).unwrap();
+        match &self.server {
+            Some(server) => _ = server.query(sql),
+            None => rusqlite::Connection::open(self.path()).unwrap().execute_batch(sql).unwrap(),
+        }
     }
 
     /// Kills the server and starts it again. A file has none.

@@ -43,6 +43,11 @@ impl Process {
         self.0.wait().unwrap();
     }
 
+    /// Returns true if the process has ended, and that was its intention.
+    pub(crate) fn has_succeeded(&mut self) -> bool {
+        self.0.try_wait().unwrap().is_some_and(|status| status.success())
+    }
+
     pub(crate) fn has_ended(&mut self) -> bool {
         self.0.try_wait().unwrap().is_some()
     }
@@ -62,6 +67,7 @@ pub(crate) struct Line {
     pub(crate) kind: String,
     /// `RUN/STEP`.
     pub(crate) key: String,
+    pub(crate) pid: String,
     pub(crate) release: String,
 }
 
@@ -70,9 +76,9 @@ pub(crate) fn lines(place: &Place) -> Vec<Line> {
     let diary = std::fs::read_to_string(place.diary()).unwrap_or_default();
     let read = |line: &str| {
         let words: Vec<&str> = line.split(' ').collect();
-        let [event, kind, key, _, release] = words[..] else { panic!("unexpected line {line}") };
-        let [event, kind, key, release] = [event, kind, key, release].map(str::to_owned);
-        Line { event, kind, key, release }
+        let [event, kind, key, pid, release] = words[..] else { panic!("unexpected line {line}") };
+        let [event, kind, key, pid, release] = [event, kind, key, pid, release].map(str::to_owned);
+        Line { event, kind, key, pid, release }
     };
     diary.lines().map(read).collect()
 }

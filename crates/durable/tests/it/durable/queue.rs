@@ -1,41 +1,37 @@
-//! Long queues in Postgres, on a server that is slow to start runs: a run that waits for its start belongs to its worker.
+//! Long queues: a run that waits for its start belongs to its worker, and a backlog spreads over all workers.
 
 use std::collections::BTreeSet;
 
 use super::*;
 
-/// Lets each start of a run that a worker has taken from the queue take some time.
+/// Lets each start of a run take some time on the server.
 fn start_slowly(place: &Place, ms: u32) {
     let seconds = f64::from(ms) / 1_000.0;
-    let trigger = format!(
+    place.execute(&format!(
         "CREATE FUNCTION slow_start() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
-         IF OLD.status = 'PENDING' AND NEW.status = 'PENDING' THEN PERFORM pg_sleep({seconds}); END IF; RETURN NEW; END $$; \
-         CREATE TRIGGER slow_start BEFORE UPDATE ON dbos.workflow_status FOR EACH ROW EXECUTE FUNCTION slow_start()"
-    );
-    let _ = place.server().query(&trigger);
+         IF OLD.phase = 'queued' AND NEW.phase = 'started' THEN PERFORM pg_sleep({seconds}); END IF; RETURN NEW; END $$; \
+         CREATE TRIGGER slow_start BEFORE UPDATE ON toolkit_runs FOR EACH ROW EXECUTE FUNCTION slow_start()"
+    ));
 }
 
-/// Starts a run, and copies it while no worker takes it.
-async fn queue(place: &Place, client: &Client, kind: &str, n_runs: usize) {
-    let first = format!("{kind}-0");
-    client.start(&adding(&format!("diary:{kind}"), 1, 1_500), id(&first)).await.unwrap();
-    let copies = format!(
-        "INSERT INTO dbos.workflow_status SELECT (jsonb_populate_record(run, jsonb_build_object( \
-         'workflow_uuid', '{kind}-' || nth, 'created_at', run.created_at + nth))).* \
-         FROM dbos.workflow_status AS run, generate_series(1, {n_runs} - 1) AS nth WHERE run.workflow_uuid = '{first}'"
-    );
-    let _ = place.server().query(&copies);
+/// Starts runs of one step while no worker takes them.
+async fn queue(client: &Client, kind: &str, n_runs: usize, ms: u64) {
+    for nth in 0..n_runs {
+        client.start(&adding(&format!("diary:{kind}"), 1, ms), id(&format!("{kind}-{nth}"))).await.unwrap();
+    }
 }
 
 fn count(place: &Place, condition: &str) -> usize {
-    place.server().query(&format!("SELECT count(*) FROM dbos.workflow_status WHERE {condition}")).parse().unwrap()
+    let count = format!("SELECT cast(count(*) AS TEXT) FROM toolkit_runs WHERE {condition}");
+    place.query(&count).parse().unwrap()
 }
 
 /// Creates the tables.
 async fn without_workers(place: &Place) -> Client {
     let mut worker = Process::start(place, "");
     let client = client(place).await;
-    worker.kill();
+    worker.signal("TERM");
+    until(async || worker.has_ended()).await;
     client
 }
 
@@ -45,13 +41,13 @@ async fn runs_that_wait_for_their_start_longer_than_a_dead_worker_is_given_are_n
     let place = Place::postgres();
     let client = without_workers(&place).await;
     for kind in ["once", "repeatable"] {
-        queue(&place, &client, kind, 100).await;
+        queue(&client, kind, 100, 1_500).await;
     }
-    start_slowly(&place, 25);
+    start_slowly(&place, 100);
     // The last runs start after ten times as long.
     let _workers = [(); 2].map(|()| Process::start(&place, "takeover_ms=500"));
-    until(async || count(&place, "status = 'SUCCESS'") == 200).await;
-    assert_eq!(count(&place, "recovery_attempts = 1"), 200);
+    until(async || count(&place, "phase = 'finished'") == 200).await;
+    assert_eq!(count(&place, "n_executions = 1"), 200);
     for kind in ["once", "repeatable"] {
         assert_eq!(starts(&place, kind), (0..100).map(|nth| (format!("{kind}-{nth}/0"), 1)).collect());
     }
@@ -60,11 +56,11 @@ async fn runs_that_wait_for_their_start_longer_than_a_dead_worker_is_given_are_n
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs a Postgres server"]
 async fn a_worker_that_is_suspended_before_it_has_started_its_runs_leaves_them_to_their_next_worker() {
-    const N_RUNS: usize = 40;
+    const N_RUNS: usize = 20;
     let place = Place::postgres();
     let client = without_workers(&place).await;
     for kind in ["once", "repeatable"] {
-        queue(&place, &client, kind, N_RUNS).await;
+        queue(&client, kind, N_RUNS, 1_500).await;
     }
     start_slowly(&place, 100);
     let first = Process::start(&place, "");
@@ -72,14 +68,12 @@ async fn a_worker_that_is_suspended_before_it_has_started_its_runs_leaves_them_t
     first.signal("STOP");
     tokio::time::sleep(Duration::from_millis(200)).await;
     // A worker records that a step begins before it calls the tool.
-    let recorded = place.server().query("SELECT DISTINCT workflow_uuid FROM dbos.operation_outputs");
-    let begun: BTreeSet<String> = recorded.lines().map(|run| format!("{run}/0")).collect();
-    assert!(begun.len() < N_RUNS, "the worker has started all runs");
-    let former = place.server().query("SELECT DISTINCT executor_id FROM dbos.workflow_status WHERE status = 'PENDING'");
+    let recorded = place.query("SELECT string_agg(DISTINCT run, ' ') FROM toolkit_entries");
+    let begun: BTreeSet<String> = recorded.split(' ').map(|run| format!("{run}/0")).collect();
+    assert!(begun.len() < 2 * N_RUNS, "the worker has started all runs");
 
     let _second = Process::start(&place, "");
-    let continued = format!("status = 'PENDING' AND executor_id <> '{former}' AND started_at_epoch_ms IS NOT NULL");
-    until(async || count(&place, &continued) > N_RUNS).await;
+    until(async || count(&place, "phase = 'started' AND n_executions = 2") > 0).await;
     first.signal("CONT");
 
     for kind in ["once", "repeatable"] {
@@ -97,4 +91,41 @@ async fn a_worker_that_is_suspended_before_it_has_started_its_runs_leaves_them_t
     let waiting = client.list(&RunFilter::new().state(RunState::Waiting)).await.unwrap();
     let surprising: Vec<_> = waiting.iter().filter(|run| !begun.contains(&format!("{}/0", run.id))).collect();
     assert!(surprising.is_empty(), "{surprising:?}");
+}
+
+async fn a_backlog_spreads_over_the_workers_that_are_started_for_it(place: &Place) {
+    const N_RUNS: usize = 400;
+    let client = without_workers(place).await;
+    queue(&client, "repeatable", N_RUNS, 100).await;
+    let _first = Process::start(place, "max_runs=10");
+    until(async || count(place, "phase = 'finished'") > 20).await;
+    assert!(count(place, "phase = 'started'") <= 10);
+    let _further = [(); 3].map(|()| Process::start(place, "max_runs=10"));
+
+    until(async || count(place, "phase = 'finished'") == N_RUNS).await;
+
+    let mut of_worker: std::collections::BTreeMap<String, usize> = std::collections::BTreeMap::new();
+    lines(place)
+        .into_iter()
+        .filter(|line| line.event == "end")
+        .for_each(|line| *of_worker.entry(line.pid).or_default() += 1);
+    assert_eq!(of_worker.len(), 4, "{of_worker:?}");
+    assert!(of_worker.values().all(|n| *n >= 20), "{of_worker:?}");
+    assert!(starts(place, "repeatable").values().all(|n| *n == 1));
+}
+
+async fn a_run_that_waits_for_a_person_takes_no_room_of_a_worker(place: &Place) {
+    let _worker = Process::start(place, "approve max_runs=1");
+    let client = client(place).await;
+    for nth in 0..3 {
+        let asks = client.start(&adding("diary:approved", 1, 1), id(&format!("asks-{nth}"))).await.unwrap();
+        waiting(&asks).await;
+    }
+    let run = client.start(&adding("diary:repeatable", 1, 1), id("order")).await.unwrap();
+    assert_eq!(soon(run.wait()).await.unwrap().result().unwrap().value(), 1);
+}
+
+on_each_place! {
+    a_backlog_spreads_over_the_workers_that_are_started_for_it,
+    a_run_that_waits_for_a_person_takes_no_room_of_a_worker,
 }

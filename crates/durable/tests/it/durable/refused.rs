@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use test_support::postgres::Pooler;
 use toolkit_durable::Worker;
 
 use super::*;
@@ -29,8 +30,7 @@ async fn a_user_without_privileges_gets_the_reason_and_changes_nothing() {
     let run = client.start(&adding("diary:repeatable", 1, 1), id("order")).await.unwrap();
     soon(run.wait()).await.unwrap();
     let _ = place.server().query(
-        "CREATE ROLE nobody LOGIN; CREATE ROLE reader LOGIN; GRANT USAGE ON SCHEMA dbos TO reader; \
-                          GRANT SELECT ON ALL TABLES IN SCHEMA dbos TO reader",
+        "CREATE ROLE nobody LOGIN; CREATE ROLE reader LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader",
     );
 
     let unknown = worker_fails(as_user(&place, "absent")).await;
@@ -51,28 +51,66 @@ async fn a_user_without_privileges_gets_the_reason_and_changes_nothing() {
 
 #[tokio::test]
 #[ignore = "needs a Postgres server"]
-async fn older_tables_are_updated_by_a_worker_and_name_the_cure_to_a_client() {
+async fn tables_of_another_version_and_missing_ones_are_named() {
+    let place = Place::postgres();
+    let connect = Connect::new(&place.url()).unwrap().application("fixture");
+    let begun = Instant::now();
+    let missing = soon(Client::connect(&connect)).await.unwrap_err().to_string();
+    assert!(missing.contains("does not exist"), "{missing}");
+    let _worker = Process::start(&place, "");
+    drop(client(&place).await);
+    place.execute("UPDATE toolkit_store SET version = 1");
+    let expected = "the tables of the runs have version 1, and this program knows version 2: use the program that has \
+                    written them, or another database";
+    assert_eq!(soon(Client::connect(&connect)).await.unwrap_err().to_string(), expected);
+    assert_eq!(worker_fails(connect).await, expected);
+    place.execute("DROP TABLE toolkit_store");
+    let connect = Connect::new(&place.url()).unwrap().application("fixture");
+    let missing = soon(Client::connect(&connect)).await.unwrap_err().to_string();
+    assert!(missing.contains("it has no tables of runs yet: a worker creates them when it starts"), "{missing}");
+    assert!(begun.elapsed() < Duration::from_secs(30));
+}
+
+#[tokio::test]
+#[ignore = "needs a Postgres server"]
+async fn a_server_that_is_gone_is_an_error_within_seconds_that_names_the_cause() {
+    let place = Place::postgres();
+    let _worker = Process::start(&place, "");
+    let client = client(&place).await;
+    let connect = Connect::new("postgres://postgres@127.0.0.1:1/runs").unwrap();
+    drop(place);
+    for error in [Client::connect(&connect).await.map(drop), client.list(&RunFilter::new()).await.map(drop)] {
+        let begun = Instant::now();
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains("Connection refused") && begun.elapsed() < Duration::from_secs(15), "{error}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a Postgres server"]
+async fn a_pooler_works_or_is_refused_with_the_cure() {
     let place = Place::postgres();
     let mut first = Process::start(&place, "");
-    let client = client(&place).await;
-    let run = client.start(&adding("diary:repeatable", 3, 700), id("order")).await.unwrap();
-    started(&place, "order/1").await;
+    drop(client(&place).await);
     first.kill();
-    // The last migration of the engine did not exist yet.
-    let _ = place.server().query(
-        "ALTER TABLE dbos.queues DROP COLUMN partition_concurrency, \
-                          DROP COLUMN partition_worker_concurrency, DROP COLUMN partition_rate_limit_max, \
-                          DROP COLUMN partition_rate_limit_period_sec; UPDATE dbos.dbos_migrations SET version = 107",
-    );
-    let connect = Connect::new(&place.url()).unwrap().application("fixture");
-    let error = soon(Client::connect(&connect)).await.unwrap_err().to_string();
-    assert!(error.contains("107") && error.contains("108"), "{error}");
-
-    let _second = Process::start(&place, "");
-
-    assert_eq!(soon(run.wait()).await.unwrap().result().unwrap().value(), 3);
-    assert_eq!(place.server().query("SELECT version FROM dbos.dbos_migrations"), "108");
-    assert_eq!(starts(&place, "repeatable")["order/0"], 1);
+    for mode in ["session", "transaction"] {
+        let lines = format!("pool_mode = {mode}\ndefault_pool_size = 20\nmax_prepared_statements = 200");
+        let lines = if Pooler::keeps_statements() { &*lines } else { lines.rsplit_once('\n').unwrap().0 };
+        let Some(pooler) = Pooler::start(place.server(), lines) else {
+            println!("SKIPPED: pgbouncer is not installed");
+            return;
+        };
+        let connect = Connect::new(&pooler.url()).unwrap().application("fixture");
+        let connected = Client::connect(&connect).await;
+        if mode == "transaction" && !Pooler::keeps_statements() {
+            let error = connected.unwrap_err().to_string();
+            assert!(error.contains("set `max_prepared_statements` of PgBouncer 1.21 or later"), "{error}");
+            continue;
+        }
+        let _second = Process::start_at(&pooler.url(), &place, &[], "");
+        let run = connected.unwrap().start(&adding("diary:repeatable", 3, 1), id(mode)).await.unwrap();
+        assert_eq!(soon(run.wait()).await.unwrap().result().unwrap().value(), 3);
+    }
 }
 
 /// The disk of the server is full: no further row can be written.
@@ -86,10 +124,10 @@ async fn a_result_that_the_database_cannot_store_is_stored_when_it_can() {
     started(&place, "order/1").await;
     let full = "CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION \
                 'could not extend file: No space left on device' USING ERRCODE = '53100'; END $$; \
-                CREATE TRIGGER full_disk BEFORE INSERT ON dbos.operation_outputs FOR EACH ROW EXECUTE FUNCTION full_disk()";
+                CREATE TRIGGER full_disk BEFORE INSERT ON toolkit_entries FOR EACH ROW EXECUTE FUNCTION full_disk()";
     let _ = place.server().query(full);
     tokio::time::sleep(Duration::from_secs(4)).await;
-    let _ = place.server().query("DROP TRIGGER full_disk ON dbos.operation_outputs");
+    let _ = place.server().query("DROP TRIGGER full_disk ON toolkit_entries");
 
     // The tool has no hint: its effect must not happen twice, so that a person may have to decide.
     let mut decided = false;
