@@ -15,11 +15,12 @@ use crate::options::{durable_options, duration, json_switch, program_name, read_
 use crate::{credentials, foreground, runtime, style};
 
 /// The commands about a run, with their descriptions.
-const RUNS: [(&str, &str); 5] = [
+const RUNS: [(&str, &str); 6] = [
     ("status", "Show the status of a durable run and its steps"),
     ("wait", "Wait for the outcome of a durable run"),
     ("cancel", "Cancel a durable run"),
-    ("resume", "Continue a durable run that was cancelled or given up"),
+    ("resume", "Continue a durable run that was cancelled or given up, or that no worker can continue"),
+    ("retry", "Run the failed steps of a durable run again"),
     ("decide", "Decide about a step that waits"),
 ];
 
@@ -37,6 +38,14 @@ pub(crate) fn command() -> Command {
                      names those of a step",
                 ))
                 .override_usage(usage(name, "<RUN> <STEP> <DECISION>")),
+            "resume" => command
+                .arg(
+                    Arg::new("version")
+                        .long("version")
+                        .value_name("VERSION")
+                        .help("Continue it with the tools of this program, which have this version, after a check of its chain"),
+                )
+                .override_usage(usage(name, "<RUN>")),
             _ => command.override_usage(usage(name, "<RUN>")),
         };
         command.args(place()).arg(json_switch("Print the result as one JSON document"))
@@ -87,10 +96,11 @@ pub(crate) fn command() -> Command {
 }
 
 /// The states of durable runs, those of `toolkit_durable::RunState`.
-const STATES: [&str; 8] = ["queued", "no_worker", "running", "waiting", "finished", "rejected", "cancelled", "parked"];
+const STATES: [&str; 9] =
+    ["queued", "no_worker", "running", "waiting", "finished", "failed", "rejected", "cancelled", "parked"];
 
 /// The states in which nothing can happen to a run any more.
-const ENDED: [&str; 3] = ["finished", "rejected", "cancelled"];
+const ENDED: [&str; 4] = ["finished", "failed", "rejected", "cancelled"];
 
 fn states(accepted: &'static [&'static str], help: &'static str) -> Arg {
     Arg::new("state")
@@ -162,6 +172,12 @@ pub(crate) fn run(
         "list" => durable::list(matches, program),
         #[cfg(feature = "durable")]
         "prune" => durable::prune(matches, program),
+        #[cfg(feature = "durable")]
+        "resume" if matches.contains_id("version") => {
+            let runtime = runtime::create()?;
+            let dispatcher = runtime::dispatcher(&runtime, catalog()?, configure)?;
+            durable::bind(&runtime, matches, program, dispatcher)
+        }
         #[cfg(feature = "durable")]
         _ => match durable::run(name, matches, program)? {
             Some(outcome) => write(&outcome, matches.get_flag("json")),

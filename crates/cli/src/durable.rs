@@ -11,10 +11,11 @@ use std::time::{Duration, Instant};
 use clap::ArgMatches;
 use serde_json::{Value, json};
 use tokio::time::timeout;
+use toolkit::Dispatcher;
 use toolkit_backends::chain::{Chain, ChainOutcome};
 use toolkit_durable::{
     Client, Connect, Decision, DurableError, Pause, Run, RunFilter, RunId, RunState, RunStatus, RunSummary, StepState,
-    StepStatus,
+    StepStatus, Worker,
 };
 
 use crate::error::{CommandError, Exit};
@@ -100,7 +101,8 @@ pub(crate) fn failed(error: DurableError) -> CommandError {
         DurableError::OtherInput { .. } => (Exit::Failed, "other_input"),
         DurableError::UnknownRun(_) => (Exit::Usage, "unknown_run"),
         DurableError::Cancelled(_) => (Exit::Failed, "cancelled"),
-        DurableError::NotWaiting(_) => (Exit::Usage, "not_waiting"),
+        DurableError::NotWaiting(_) => (Exit::Failed, "not_waiting"),
+        DurableError::Unchanged { .. } => (Exit::Failed, "unchanged"),
         _ => (Exit::Failed, "durable"),
     };
     CommandError::Other { exit, kind, message: error.to_string() }
@@ -201,6 +203,7 @@ pub(crate) fn run(name: &str, matches: &ArgMatches, program: &str) -> Result<Opt
             "wait" => return wait(&run, connect.application_name(), &place_options(matches)).await.map(Some),
             "cancel" => run.cancel().await.map_err(failed)?,
             "resume" => run.resume().await.map_err(failed)?,
+            "retry" => run.retry().await.map_err(failed)?,
             _ => {
                 let step = *matches.get_one::<usize>("step").expect("the argument is required");
                 let decision = matches.get_one::<String>("decision").expect("the argument is required");
@@ -209,6 +212,29 @@ pub(crate) fn run(name: &str, matches: &ArgMatches, program: &str) -> Result<Opt
         }
         Ok(None)
     })
+}
+
+/// Binds a run to the tools of this program, and continues it (`chain resume RUN --version VERSION`).
+pub(crate) fn bind(
+    runtime: &tokio::runtime::Runtime,
+    matches: &ArgMatches,
+    program: &str,
+    dispatcher: Dispatcher,
+) -> Result<Exit, CommandError> {
+    let id = run_id(matches.get_one::<String>("id").expect("the argument is required"))?;
+    let given = matches.get_one::<String>("version").expect("the command has the option");
+    let connect = place(matches, program)?;
+    let own = Worker::new(connect.clone(), dispatcher.clone()).version();
+    if *given != own {
+        return Err(CommandError::usage(format!(
+            "--version: the tools of this program have the version {own}: write it, or use the program with version {given}"
+        )));
+    }
+    runtime.block_on(async {
+        let run = client(&connect, matches).await?.run(id);
+        run.bind(&dispatcher).await.map_err(failed)
+    })?;
+    Ok(Exit::Success)
 }
 
 /// Parses the text form of a decision: `approve`, `deny`, `answer=JSON`, `retry`, `skip=JSON` or `fail`.
@@ -242,6 +268,9 @@ fn write(status: &RunStatus, as_json: bool) -> Result<(), CommandError> {
     }
     let version = status.version.as_deref().unwrap_or("unknown");
     style::write_line(&format!("{}, version {version}", status.state.name()))?;
+    if let Some(error) = &status.error {
+        style::write_line(&printable(&format!("error: {error}")))?;
+    }
     for step in &status.steps {
         let state = match &step.state {
             StepState::Open => "open".to_owned(),
@@ -267,6 +296,7 @@ fn reason(pause: &Pause) -> String {
         }
         Pause::OutcomeUnknown { .. } => "its worker died, and the tool may have had its effect".to_owned(),
         Pause::Until { time, .. } => format!("until {time}"),
+        Pause::Backoff { time, error, .. } => format!("{}; it is called again at {time}", text(error)),
         other => text(&json!(other).to_string()),
     }
 }
@@ -364,7 +394,7 @@ fn write_runs(runs: &[RunSummary]) -> io::Result<()> {
     for (row, run) in std::iter::zip(&rows, runs) {
         let text = line(row.each_ref().map(String::as_str));
         match run.state {
-            RunState::NoWorker | RunState::Waiting | RunState::Parked => {
+            RunState::NoWorker | RunState::Waiting | RunState::Failed | RunState::Parked => {
                 writeln!(out, "{BOLD}{text}{}", BOLD.clear())?;
             }
             _ => writeln!(out, "{text}")?,
@@ -376,10 +406,12 @@ fn write_runs(runs: &[RunSummary]) -> io::Result<()> {
 fn cells(run: &RunSummary) -> [String; 7] {
     let reason = match run.state {
         RunState::NoWorker => format!(
-            "a worker of the application `{}` with version {}: start it with `serve --durable`",
+            "a worker of the application `{}` with {}: start it with `serve --durable`, or continue with other tools by `chain \
+             resume --version`",
             run.application,
-            run.version.as_deref().unwrap_or("of any kind")
+            run.version.as_deref().map_or("any tools".to_owned(), |version| format!("the tools of version {version}"))
         ),
+        RunState::Failed | RunState::Rejected => run.error.clone().unwrap_or_default(),
         RunState::Parked => "`chain resume`, after its workers died too often".to_owned(),
         _ => {
             let steps = run.waiting.iter().map(|(step, pause)| format!("step {step}: {}", reason(pause)));

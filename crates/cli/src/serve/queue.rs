@@ -51,14 +51,15 @@ impl Queue {
         let queue = queue.await.ok().and_then(Result::ok).and_then(Result::ok).flatten();
         let help = "1 if the database answered this request; otherwise the metrics of the queue are absent.";
         gauge("toolkit_durable_database_up", help, f64::from(u8::from(queue.is_some())));
-        if let Some(QueueStatus { n_queued, oldest_queued, n_started, n_parked, n_workers, .. }) = queue {
+        if let Some(QueueStatus { n_queued, oldest_queued, n_started, n_failed, n_parked, n_workers, .. }) = queue {
             let help = "Time for which the first queued run of the application has been waiting for a worker.";
             gauge("toolkit_durable_oldest_queued_seconds", help, oldest_queued.as_secs_f64());
             let help = "Number of living workers of the application with the tools of this one.";
             gauge("toolkit_durable_workers", help, count(n_workers));
             let name = "toolkit_durable_runs";
-            head(&mut text, name, "gauge", "Number of runs of the application that are queued, started or parked.");
-            for (state, n) in [("queued", n_queued), ("started", n_started), ("parked", n_parked)] {
+            head(&mut text, name, "gauge", "Number of runs of the application by state.");
+            let runs = [("queued", n_queued), ("started", n_started), ("failed", n_failed), ("parked", n_parked)];
+            for (state, n) in runs {
                 let _ = writeln!(text, "{name}{{state=\"{state}\"}} {n}");
             }
         }
