@@ -168,6 +168,10 @@ fn mcp() -> Vec<Arg> {
             .value_name("DIR")
             .value_parser(value_parser!(std::path::PathBuf))
             .help("Store tasks in this directory, so that their results outlive the server"),
+        Arg::new("replica")
+            .long("replica")
+            .value_name("NAME")
+            .help("Name of this replica, with which ids of tasks begin, so that a load balancer finds it"),
         Arg::new("task-after")
             .long("task-after")
             .value_name("TIME")

@@ -30,7 +30,7 @@ use super::served::{ServeError, ServedTools};
 use super::server::Server;
 use super::state::{CredentialsFn, Search, ServerState};
 use super::subscriptions::Providers;
-use super::tasks::{TaskLimits, TaskStore, Tasks};
+use super::tasks::{TaskLimits, TaskStore, Tasks, is_replica};
 
 /// The default of `list_at_most`: OpenAI and VS Code accept no more tools in a request.
 const LIST_AT_MOST: usize = 128;
@@ -112,6 +112,7 @@ pub struct ServerBuilder {
     used_states: UsedRecord,
     resources: Providers,
     task_store: Option<Box<dyn TaskStore>>,
+    replica: Option<String>,
     task_limits: TaskLimits,
 }
 
@@ -164,6 +165,7 @@ impl ServerBuilder {
             used_states: UsedRecord::InMemory(UsedInMemory::default()),
             resources: Providers::default(),
             task_store: None,
+            replica: None,
             task_limits: TASK_LIMITS,
         }
     }
@@ -452,8 +454,12 @@ impl ServerBuilder {
             used: self.used_states,
             name: self.info["name"].as_str().unwrap_or_default().to_owned(),
         };
+        let replica = self.replica;
+        if replica.as_deref().is_some_and(|name| !is_replica(name)) {
+            return Err(ServeError::Replica);
+        }
         let limits = TaskLimits { max_live: (self.concurrency / 2).max(1), ..self.task_limits };
-        let tasks = Tasks::open(limits, self.task_store).map_err(ServeError::Tasks)?;
+        let tasks = Tasks::open(limits, self.task_store, replica).map_err(ServeError::Tasks)?;
         let shared = ServerState {
             served: RwLock::new(Arc::new(served)),
             replacing: Mutex::default(),

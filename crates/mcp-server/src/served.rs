@@ -291,6 +291,8 @@ pub enum ServeError {
     Apps(Vec<Diagnostic>),
     /// The stored tasks cannot be loaded.
     Tasks(io::Error),
+    /// The [name of the replica](crate::ServerBuilder::replica) is invalid.
+    Replica,
 }
 
 impl ServeError {
@@ -299,7 +301,7 @@ impl ServeError {
         match self {
             ServeError::Catalog(diagnostics) => diagnostics.iter(),
             ServeError::Headers(diagnostics) | ServeError::Apps(diagnostics) => diagnostics.iter(),
-            ServeError::Tasks(_) => [].iter(),
+            ServeError::Tasks(_) | ServeError::Replica => [].iter(),
         }
     }
 }
@@ -313,6 +315,9 @@ impl fmt::Display for ServeError {
                 f.write_str(&messages.join("\n"))
             }
             ServeError::Tasks(error) => write!(f, "the stored tasks cannot be loaded: {error}"),
+            ServeError::Replica => {
+                f.write_str("not the name of a replica: expected 1 to 32 lowercase letters, digits and hyphens")
+            }
         }
     }
 }

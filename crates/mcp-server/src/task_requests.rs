@@ -20,7 +20,7 @@ use super::observe::Observed;
 use super::peer::{Peer, Received, register};
 use super::reply::{MessageSink, Reply};
 use super::state::ServerState;
-use super::tasks::{LiveTask, RELATED_TASK, TaskOutcome, TaskRecord, TaskTool, TaskView};
+use super::tasks::{LiveTask, RELATED_TASK, TaskOutcome, TaskRecord, TaskTool, TaskView, Tasks};
 
 /// A request for a task.
 pub(super) enum TaskMethod {
@@ -122,8 +122,14 @@ fn tool_of_task(shared: &Arc<ServerState>, id: &str, owner: Option<&str>) -> Opt
 }
 
 /// Creates the error for an id that no task of the caller has.
-fn unknown_task() -> RpcError {
-    RpcError::new(Code::InvalidParams, "no task has this `taskId`, or the task has expired")
+fn unknown_task(tasks: &Tasks, id: &str) -> RpcError {
+    let message = match tasks.other_replica(id) {
+        Some(replica) => {
+            format!("the task is one of the replica `{replica}`, to which the load balancer has to send its requests")
+        }
+        None => "no task has this `taskId`, or the task has expired".to_owned(),
+    };
+    RpcError::new(Code::InvalidParams, message)
 }
 
 /// Returns the `_meta` of a message before revision 2026-07-28 that refers to a task.
@@ -234,7 +240,7 @@ impl TaskRequest {
     /// Returns the record of a task whose call has ended.
     async fn ended(&self) -> Result<Arc<TaskRecord>, RpcError> {
         let record = self.shared.tasks.ended(&self.task_id, self.owner.as_deref()).await?;
-        record.ok_or_else(unknown_task)
+        record.ok_or_else(|| unknown_task(&self.shared.tasks, &self.task_id))
     }
 
     /// Writes `GetTaskResult`.

@@ -28,7 +28,7 @@ pub(super) use self::index::TaskTool;
 pub(super) use self::live::LiveTask;
 pub(super) use self::memory::TasksInMemory;
 pub(super) use self::record::{TaskOutcome, TaskRecord, TaskView};
-pub(super) use self::registry::{CreateError, Created, Tasks};
+pub(super) use self::registry::{CreateError, Created, Tasks, is_replica};
 pub use self::store::TaskStore;
 
 /// The name of the extension of revision 2026-07-28.

@@ -141,6 +141,12 @@ fn sleep(ms: u64) -> u64 {
     ms
 }
 
+/// Does the same as a task.
+#[tool(namespace = "Load", version = "1.0.0", task)]
+async fn long(id: u64, ms: u64) -> u64 {
+    record(id, ms).await
+}
+
 /// Records its start and its end, with a number that the caller chose.
 #[tool(namespace = "Load", version = "1.0.0")]
 async fn record(id: u64, ms: u64) -> u64 {

@@ -239,6 +239,9 @@ fn server(
         let skills = toolkit_mcp_server::SkillSet::open(path);
         server = server.resources(skills.map_err(|error| CommandError::failed("io", format!("--skills: {error}")))?);
     }
+    if let Some(name) = matches.get_one::<String>("replica") {
+        server = server.replica(name);
+    }
     if let Some(path) = matches.get_one::<PathBuf>("task-dir") {
         let store = TaskDirectory::open(path).map_err(|error| {
             let message = format!("--task-dir {}: {error}", path.display());
@@ -248,6 +251,7 @@ fn server(
     }
     server.build().map_err(|error| match error {
         ServeError::Catalog(diagnostics) => CommandError::Catalog(diagnostics),
+        ServeError::Replica => CommandError::usage(format!("--replica: {}", ServeError::Replica)),
         other => CommandError::failed("invalid_catalog", other.to_string()),
     })
 }

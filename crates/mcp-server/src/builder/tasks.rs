@@ -15,6 +15,30 @@ impl ServerBuilder {
         self
     }
 
+    /// Sets the name of this server among its replicas, with which the ids of its tasks begin, so that a load balancer sends the
+    /// requests about a task to the replica that runs it: 1 to 32 lowercase letters, digits and hyphens. A replica that starts
+    /// again has the same name. Default: none.
+    ///
+    /// # Examples
+    ///
+    /// ```standalone_crate
+    /// use toolkit::{Catalog, Dispatcher};
+    /// use toolkit_mcp_server::{Server, TaskDirectory};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let folder = std::env::temp_dir().join(format!("replica-a-{}", std::process::id()));
+    /// let server = Server::builder(Dispatcher::new(Catalog::linked()?)?)
+    ///     .replica("a")
+    ///     .task_store(TaskDirectory::open(&folder)?)
+    ///     .build()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn replica(mut self, name: impl Into<String>) -> Self {
+        self.replica = Some(name.into());
+        self
+    }
+
     /// Sets the time after which a call of a tool with [task support](toolkit::Tool::task_support) becomes a task, if its
     /// client supports them. Until then, the client waits for the result, and quick calls need no task. Default: 5 s.
     ///

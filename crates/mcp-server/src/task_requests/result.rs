@@ -167,7 +167,7 @@ impl TaskResult {
     /// Returns the response of the call, with a reference to the task.
     pub(super) async fn result(&self) -> Result<Vec<u8>, RpcError> {
         let record = self.shared.tasks.ended(&self.task_id, self.owner.as_deref()).await?;
-        let record = record.ok_or_else(unknown_task)?;
+        let record = record.ok_or_else(|| unknown_task(&self.shared.tasks, &self.task_id))?;
         self.shared.tasks.mark_read(&self.task_id);
         match record.outcome() {
             Some(TaskOutcome::Completed { result, .. }) => {
@@ -183,7 +183,7 @@ impl TaskResult {
                 Ok(json_bytes(&json!({ "jsonrpc": "2.0", "id": self.id, "error": error })))
             }
             Some(TaskOutcome::Cancelled) => Err(RpcError::new(Code::Internal, "the task was cancelled")),
-            None => Err(unknown_task()),
+            None => Err(unknown_task(&self.shared.tasks, &self.task_id)),
         }
     }
 }

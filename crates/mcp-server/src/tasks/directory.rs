@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use toolkit_runtime::{FileAccess, Replacement, read_regular_file, replace_file};
 
 use super::TaskStore;
+use super::registry::is_replica;
 
 /// The file that a server locks, so that no other one uses the directory.
 const LOCK: &str = ".lock";
@@ -140,7 +141,11 @@ fn is_private(_: &fs::Metadata) -> bool {
 
 /// Returns true for the id of a task, so that other files of the directory stay as they are.
 fn is_id(text: &str) -> bool {
-    text.len() == 40 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    let digits = match text.split_once('.') {
+        Some((replica, digits)) if is_replica(replica) => digits,
+        _ => text,
+    };
+    digits.len() == 40 && digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 #[cfg(unix)]

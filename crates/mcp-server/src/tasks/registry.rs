@@ -34,6 +34,8 @@ pub(crate) struct Tasks {
     loads: Semaphore,
     /// True if the store outlives the server.
     is_persistent: bool,
+    /// The name of this replica, with which ids begin.
+    replica: Option<String>,
     /// Notified when a task has ended, or waits for its user.
     settled: Notify,
 }
@@ -60,7 +62,11 @@ impl Tasks {
     /// # Errors
     ///
     /// Returns the errors of the store.
-    pub(crate) fn open(limits: TaskLimits, store: Option<Box<dyn TaskStore>>) -> io::Result<Self> {
+    pub(crate) fn open(
+        limits: TaskLimits,
+        store: Option<Box<dyn TaskStore>>,
+        replica: Option<String>,
+    ) -> io::Result<Self> {
         let is_persistent = store.is_some();
         let store = store.unwrap_or_else(|| Box::new(TasksInMemory::default()));
         let mut index = Index::default();
@@ -84,7 +90,24 @@ impl Tasks {
             index.insert_stored(&record, n_bytes);
         }
         let (index, loads, settled) = (Mutex::new(index), Semaphore::new(MAX_LOADS), Notify::new());
-        Ok(Self { limits, store: store.into(), index, loads, is_persistent, settled })
+        Ok(Self { limits, store: store.into(), index, loads, is_persistent, replica, settled })
+    }
+
+    /// Creates the id of a task: 160 random bits, which another client cannot guess, after the name of the replica.
+    fn new_id(&self) -> Option<String> {
+        let mut bytes = [0; 20];
+        getrandom::fill(&mut bytes).ok()?;
+        let digits = data_encoding::HEXLOWER.encode(&bytes);
+        Some(match &self.replica {
+            Some(replica) => format!("{replica}.{digits}"),
+            None => digits,
+        })
+    }
+
+    /// Returns the name of another replica to which the id of a task belongs.
+    pub(crate) fn other_replica<'i>(&self, id: &'i str) -> Option<&'i str> {
+        let (replica, _) = id.split_once('.')?;
+        (self.replica.as_deref()? != replica && is_replica(replica)).then_some(replica)
     }
 
     pub(crate) fn limits(&self) -> &TaskLimits {
@@ -122,7 +145,7 @@ impl Tasks {
         n_bytes: usize,
     ) -> Result<Created, CreateError> {
         self.remove_expired();
-        let id = new_id().ok_or(CreateError::Store)?;
+        let id = self.new_id().ok_or(CreateError::Store)?;
         let task = Arc::new(LiveTask::new(id, owner, tool, ttl));
         let (removed, has_room) = {
             let mut index = self.index();
@@ -333,9 +356,11 @@ impl fmt::Debug for Tasks {
     }
 }
 
-/// Creates the id of a task: 160 random bits, which another client cannot guess.
-fn new_id() -> Option<String> {
-    let mut bytes = [0; 20];
-    getrandom::fill(&mut bytes).ok()?;
-    Some(data_encoding::HEXLOWER.encode(&bytes))
+/// The maximum length of the name of a replica.
+const MAX_REPLICA: usize = 32;
+
+/// Returns true for the name of a replica, which a load balancer finds before the first dot of an id.
+pub(crate) fn is_replica(name: &str) -> bool {
+    let is_valid = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    (1..=MAX_REPLICA).contains(&name.len()) && name.bytes().all(is_valid)
 }

@@ -5,7 +5,8 @@ use std::io;
 /// A store of tasks, which outlives the server.
 ///
 /// The server stores the record of a task when it creates the task, and again when its call has ended. The methods run on
-/// threads for tools, so they may block. Ids consist of 40 lowercase hexadecimal digits. Records are JSON, and contain
+/// threads for tools, so they may block. Ids consist of 40 lowercase hexadecimal digits, after the
+/// [name of the replica](crate::ServerBuilder::replica) and a dot if there is one. Records are JSON, and contain
 /// results of tools and the identities of callers.
 ///
 /// A store belongs to one server: when a server starts, the stored tasks without an end have failed.
