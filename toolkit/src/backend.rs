@@ -212,6 +212,13 @@ pub trait Backend: Send + Sync + 'static {
         Box::pin(async { Ok(()) })
     }
 
+    /// Returns true if the backend holds something for each session of a client, such as a process, until
+    /// [`end_session`](Backend::end_session). A server then passes on only sessions that have begun in its process. Default:
+    /// false.
+    fn holds_sessions(&self) -> bool {
+        false
+    }
+
     /// Ends what the backend holds for a session of a client ([`RequestParts::session`](crate::call::RequestParts::session)),
     /// which the client has ended. Does nothing by default.
     fn end_session(&self, session: &str) {

@@ -306,6 +306,12 @@ impl Backends {
         without.map(|backend| backend.name().to_owned()).collect()
     }
 
+    /// Returns true if an enabled backend holds something for each session of a client; see [`Backend::holds_sessions`].
+    #[must_use]
+    pub fn holds_sessions(&self) -> bool {
+        self.read().iter().any(|backend| backend.is_enabled() && backend.backend().holds_sessions())
+    }
+
     /// Ends what the backends hold for a session of a client; see [`Backend::end_session`].
     pub fn end_session(&self, session: &str) {
         self.read().iter().for_each(|backend| backend.backend().end_session(session));

@@ -310,6 +310,10 @@ impl Backend for McpBackend {
         })
     }
 
+    fn holds_sessions(&self) -> bool {
+        self.link.remote().choices.max_sessions.is_some()
+    }
+
     fn end_session(&self, session: &str) {
         self.link.sessions().end(session);
     }

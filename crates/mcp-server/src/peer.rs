@@ -77,10 +77,12 @@ impl<'p> Peer<'p> {
     pub(super) fn request_parts(self) -> Option<impl FnOnce() -> RequestParts + Send + 'static> {
         let head = Arc::clone(self.head?);
         let (address, session) = (self.address, self.session.map(str::to_owned));
+        let caller = self.caller.cloned();
         // The token is for this server, so that it must not be passed on to others.
-        let is_checked = self.caller.is_some();
+        let is_checked = caller.is_some();
         Some(move || {
-            let parts = RequestParts::new().with_path(head.uri.path());
+            let name = name(caller.as_deref(), address, session.as_deref().unwrap_or_default());
+            let parts = RequestParts::new().with_path(head.uri.path()).with_caller(&name);
             let headers = head.headers.iter().filter(|(name, _)| !(is_checked && *name == AUTHORIZATION));
             let parts = headers.fold(parts, |parts, (name, value)| parts.with_header(name.as_str(), value));
             let parts = address.into_iter().fold(parts, RequestParts::with_peer);
@@ -90,11 +92,15 @@ impl<'p> Peer<'p> {
 
     /// Returns a name for limits per client: its subject, or else its address, or else its session.
     pub(super) fn name(self, session: &str) -> String {
-        match (self.identity(), self.address) {
-            (Some(identity), _) => format!("subject {identity}"),
-            (None, Some(address)) => format!("address {address}"),
-            (None, None) => format!("session {session}"),
-        }
+        name(self.caller.map(|caller| &**caller), self.address, session)
+    }
+}
+
+fn name(caller: Option<&Caller>, address: Option<IpAddr>, session: &str) -> String {
+    match (caller.and_then(Caller::identity), address) {
+        (Some(identity), _) => format!("subject {identity}"),
+        (None, Some(address)) => format!("address {address}"),
+        (None, None) => format!("session {session}"),
     }
 }
 

@@ -17,6 +17,9 @@ use super::status::ServedBackend;
 
 /// The questions of the server to the backends of a proxy, which the feature `proxy` implements.
 pub(super) trait Sources: fmt::Debug + Send + Sync {
+    /// Returns true if an enabled backend holds something for each session.
+    fn holds_sessions(&self) -> bool;
+
     /// Ends what the backends hold for a session.
     fn end_session(&self, session: &str);
 
@@ -85,6 +88,11 @@ impl Proxied {
 
     pub(super) fn set_claims(&self, claims: Claims) {
         *self.claims.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(claims);
+    }
+
+    /// Returns true if a backend holds something for each session.
+    pub(super) fn holds_sessions(&self) -> bool {
+        self.backends.holds_sessions()
     }
 
     /// Ends what the backends hold for a session.

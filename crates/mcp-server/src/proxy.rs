@@ -449,6 +449,10 @@ fn outcomes(collected: &Collected, names: Vec<String>) -> HashMap<String, ListOu
 }
 
 impl Sources for Backends {
+    fn holds_sessions(&self) -> bool {
+        self.holds_sessions()
+    }
+
     fn end_session(&self, session: &str) {
         self.end_session(session);
     }

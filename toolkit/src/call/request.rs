@@ -43,6 +43,7 @@ pub struct RequestParts {
     headers: String,
     peer: Option<IpAddr>,
     session: Option<Box<str>>,
+    caller: Option<Box<str>>,
     /// The headers with credentials, by their names in lowercase.
     withheld: Vec<(Box<str>, SecretString)>,
 }
@@ -64,7 +65,7 @@ const SECRET_NAMES: [&str; 11] = [
 
 impl RequestParts {
     pub(super) const EMPTY: &'static Self =
-        &Self { path: None, headers: String::new(), peer: None, session: None, withheld: Vec::new() };
+        &Self { path: None, headers: String::new(), peer: None, session: None, caller: None, withheld: Vec::new() };
 
     /// Creates an empty request.
     #[must_use]
@@ -113,6 +114,13 @@ impl RequestParts {
         self
     }
 
+    /// Sets the name of the caller for limits.
+    #[must_use]
+    pub fn with_caller(mut self, name: &str) -> Self {
+        self.caller = Some(name.into());
+        self
+    }
+
     /// Returns the path of the URL, such as `/mcp`.
     #[must_use]
     pub fn path(&self) -> Option<&str> {
@@ -149,6 +157,13 @@ impl RequestParts {
     #[must_use]
     pub fn session(&self) -> Option<&str> {
         self.session.as_deref()
+    }
+
+    /// Returns the name of the caller for limits that callers share: that of the caller whom the server has authenticated,
+    /// or else its address, or else the session.
+    #[must_use]
+    pub fn caller(&self) -> Option<&str> {
+        self.caller.as_deref()
     }
 }
 

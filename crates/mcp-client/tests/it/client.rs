@@ -32,6 +32,7 @@ mod refused;
 mod repaired;
 mod reports;
 mod resources;
+mod sessions;
 mod skills;
 mod subscriptions;
 mod tls;

@@ -10,7 +10,7 @@ use toolkit_runtime::{Panicked, RequestHead, parse_message};
 use super::rejection::Rejection;
 use super::response::{Body, json, reply_response, respond};
 use super::service::{Inner, listening};
-use super::sessions::{SESSION, Sessions, modes_of};
+use super::sessions::{SESSION, modes_of};
 use crate::ask::Modes;
 use crate::headers::{is_modern, takes_batches};
 use crate::methods::{Batch, Routed, is_batch, route};
@@ -33,7 +33,7 @@ impl Inner {
     {
         let (body, charge) = self.http.read_json(head, body).await?.into_parts();
         let headers = head.headers();
-        let session = self.session(headers, &body)?.map(str::to_owned);
+        let session = self.session(headers, caller.as_deref(), &body)?.map(str::to_owned);
         let access = caller.as_ref().and_then(|caller| self.auth.access(&self.server.shared, caller));
         let (shared, parts, address) = (Arc::clone(&self.server.shared), Arc::clone(&head.parts), head.client());
         let sender = caller.clone();
@@ -52,7 +52,7 @@ impl Inner {
             Routed::Denied(denied) => Err(self.auth.reject(caller.as_deref(), headers, &self.server.shared, &denied)),
             Routed::Initialized { bytes, modes, .. } => {
                 let mut response = json(StatusCode::OK, bytes);
-                if let Some(name) = Sessions::begin(modes).and_then(|name| name.parse().ok()) {
+                if let Some(name) = self.sessions.begin(modes, caller.as_deref()).and_then(|name| name.parse().ok()) {
                     response.headers_mut().insert(SESSION, name);
                 }
                 Ok(response)
@@ -80,11 +80,16 @@ impl Inner {
     }
 
     /// Returns the session of a message. Revision 2026-07-28 has no sessions and ignores the header.
-    fn session<'h>(&self, headers: &'h HeaderMap, body: &[u8]) -> Result<Option<&'h str>, Rejection> {
+    fn session<'h>(
+        &self,
+        headers: &'h HeaderMap,
+        caller: Option<&Caller>,
+        body: &[u8],
+    ) -> Result<Option<&'h str>, Rejection> {
         if is_modern(headers) {
             return Ok(None);
         }
-        match self.sessions.of(headers) {
+        match self.known_session(headers, caller) {
             // The client starts a new session with the header of the last one.
             Err(()) if is_initialize(body) => Ok(None),
             session => session.map_err(|()| {

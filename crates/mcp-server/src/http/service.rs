@@ -21,10 +21,10 @@ use super::rejection::Rejection;
 use super::response::{self, Body, events, json, preflight, text};
 use super::route::{Admission, HealthCheck, Route, RouteRequest, health};
 use super::sessions::Sessions;
-use crate::Server;
 use crate::headers::{has_revision, is_modern};
 use crate::listen::Listen;
 use crate::metrics::RejectReason;
+use crate::{Caller, Server};
 
 /// The path of the MCP endpoint.
 const PATH: &str = "/mcp";
@@ -156,8 +156,8 @@ impl Inner {
             }
             (&Method::GET, "/status") => Ok(json(StatusCode::OK, json_bytes(&self.server.status()))),
             (&Method::POST, PATH) => self.message(head, body, caller).await,
-            (&Method::GET, PATH) => self.changes(head),
-            (&Method::DELETE, PATH) => Ok(self.end_session(headers)),
+            (&Method::GET, PATH) => self.changes(head, caller.as_deref()),
+            (&Method::DELETE, PATH) => Ok(self.end_session(headers, caller.as_deref())),
             (_, PATH) => {
                 let mut response = text(StatusCode::METHOD_NOT_ALLOWED, "send messages with POST\n".to_owned());
                 response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST, GET, DELETE"));
@@ -222,14 +222,28 @@ impl Inner {
         ["/healthz", "/metrics", "/status"].into_iter().find(|own| path.ends_with(own)).unwrap_or(PATH)
     }
 
-    fn changes(&self, head: &RequestHead) -> Result<Response<Body>, Rejection> {
+    /// Returns the session of a request. If a backend holds something for each session, it must have begun in this process.
+    pub(super) fn known_session<'h>(
+        &self,
+        headers: &'h HeaderMap,
+        caller: Option<&Caller>,
+    ) -> Result<Option<&'h str>, ()> {
+        let session = self.sessions.of(headers, caller)?;
+        let holds_sessions = || self.server.shared.proxied().is_some_and(|proxied| proxied.holds_sessions());
+        match session {
+            Some(name) if holds_sessions() && !self.sessions.has_begun(name) => Err(()),
+            session => Ok(session),
+        }
+    }
+
+    fn changes(&self, head: &RequestHead, caller: Option<&Caller>) -> Result<Response<Body>, Rejection> {
         let headers = head.headers();
         if is_modern(headers) || !head.accepts_events() {
             let mut response = text(StatusCode::METHOD_NOT_ALLOWED, "send messages with POST\n".to_owned());
             response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
             return Ok(response);
         }
-        match self.sessions.of(headers) {
+        match self.known_session(headers, caller) {
             Ok(None) if !has_revision(headers) => {
                 Ok(text(StatusCode::METHOD_NOT_ALLOWED, format!("send `initialize` with POST, {NO_SSE}\n")))
             }
@@ -238,8 +252,8 @@ impl Inner {
         }
     }
 
-    fn end_session(&self, headers: &HeaderMap) -> Response<Body> {
-        match self.sessions.of(headers) {
+    fn end_session(&self, headers: &HeaderMap, caller: Option<&Caller>) -> Response<Body> {
+        match self.known_session(headers, caller) {
             Ok(Some(name)) => {
                 self.sessions.end(name);
                 self.server.shared.running.cancel_all_of(name);

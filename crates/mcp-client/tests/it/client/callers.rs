@@ -1,8 +1,6 @@
-//! Headers, credentials and sessions of callers, as a server receives them.
+//! Headers and credentials of callers, as a server receives them.
 
 use serde_json::{Value, json};
-use test_support::client::{Client, Era, Way as ClientWay};
-use toolkit::backend::{Backend, BackendState};
 use toolkit::call::RequestParts;
 use toolkit::dispatch::BoxFuture;
 use toolkit::{Catalog, Context, Dispatcher, catalog, tool};
@@ -11,7 +9,7 @@ use toolkit_mcp_client::{Endpoint, McpBackend, McpServers, OAuth};
 use toolkit_mcp_server::{Caller, Proxy, Request, Server, TokenError, Verify};
 
 use super::operators::configured;
-use super::{dispatcher, in_the_end, program, until};
+use super::{dispatcher, in_the_end};
 
 /// Returns the tenant and another header of the caller.
 #[tool]
@@ -45,7 +43,7 @@ fn who(ctx: &Context) -> Option<String> {
 }
 
 /// Accepts `token-NAME` as the token of NAME.
-struct Names;
+pub(super) struct Names;
 
 impl Verify for Names {
     fn verify<'v>(&'v self, token: &'v str) -> BoxFuture<'v, Result<Caller, TokenError>> {
@@ -139,77 +137,4 @@ fn credentials_of_callers_and_a_login_exclude_each_other() {
     let servers = McpServers::from_json(&servers.to_string()).unwrap();
     let rejected = servers.rejected().next().unwrap().to_string();
     assert!(rejected.contains("`toolkit.oauth` and the header `Authorization` exclude each other"), "{rejected}");
-}
-
-// A connection for each session.
-
-/// The faulty server as a process for each session, up to `max_sessions`.
-fn of_sessions(max_sessions: &Value) -> McpBackend {
-    let servers = json!({ "mcpServers": { "peer": {
-        "command": program("fixture_peer"), "args": ["usual"], "toolkit": { "perSession": max_sessions },
-    } } });
-    let servers = McpServers::from_json(&servers.to_string()).unwrap();
-    assert_eq!(servers.rejected().next(), None);
-    servers.into_iter().next().unwrap()
-}
-
-async fn proxied(backend: &McpBackend) -> Server {
-    let backends = Backends::new();
-    backends.register(backend.clone()).unwrap();
-    let server = Server::new(Dispatcher::new(Catalog::new([]).unwrap()).unwrap()).unwrap();
-    in_the_end(Proxy::new(server.clone(), backends).collect()).await;
-    server
-}
-
-async fn pid(client: &mut Client) -> Result<u64, String> {
-    let response = in_the_end(client.call("peer_pid", json!({}), |_| unreachable!("no question"))).await;
-    let result = &response["result"];
-    let pid = &result["structuredContent"];
-    pid.as_u64().or(pid["result"].as_u64()).ok_or_else(|| result["content"][0]["text"].as_str().unwrap().to_owned())
-}
-
-/// Returns true while a process runs.
-fn runs(pid: u64) -> bool {
-    std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn each_session_has_a_process_of_its_own_until_it_ends() {
-    let backend = of_sessions(&json!(true));
-    let server = proxied(&backend).await;
-    let http = (Era::Legacy, ClientWay::Http);
-    let mut ada = Client::connect(&server, http, json!({})).await;
-    let mut bob = Client::connect(&server, http, json!({})).await;
-    let mut piped = Client::connect(&server, (Era::Legacy, ClientWay::Pipes), json!({})).await;
-    let (of_ada, of_bob, shared) =
-        (pid(&mut ada).await.unwrap(), pid(&mut bob).await.unwrap(), pid(&mut piped).await.unwrap());
-    assert!(of_ada != of_bob && of_ada != shared && of_bob != shared);
-    assert_eq!((pid(&mut ada).await, pid(&mut piped).await), (Ok(of_ada), Ok(shared)));
-    // Without a session, there is no process to choose.
-    let mut modern = Client::connect(&server, (Era::Modern, ClientWay::Http), json!({})).await;
-    let error = pid(&mut modern).await.unwrap_err();
-    assert!(error.contains("has a connection for each session, and the client has no session"), "{error}");
-    if cfg!(target_os = "linux") {
-        ada.end_session().await;
-        until(|| async { !runs(of_ada) }).await;
-        assert!(runs(of_bob) && runs(shared));
-        in_the_end(backend.stop()).await.unwrap();
-        until(|| async { !runs(of_bob) && !runs(shared) }).await;
-    }
-    assert_eq!(backend.status().state, BackendState::Stopped);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn the_number_of_sessions_is_limited() {
-    let server = proxied(&of_sessions(&json!(2))).await;
-    let mut clients = Vec::new();
-    for _ in 0..3 {
-        clients.push(Client::connect(&server, (Era::Legacy, ClientWay::Http), json!({})).await);
-    }
-    pid(&mut clients[0]).await.unwrap();
-    pid(&mut clients[1]).await.unwrap();
-    let error = pid(&mut clients[2]).await.unwrap_err();
-    assert!(error.contains("the MCP server `peer` is at its limit of 2 sessions"), "{error}");
-    clients[0].end_session().await;
-    pid(&mut clients[2]).await.unwrap();
 }

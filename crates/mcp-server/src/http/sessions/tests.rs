@@ -2,19 +2,21 @@ use http::{HeaderMap, HeaderValue};
 
 use super::{MAX_ENDED, SESSION, Sessions, modes_of};
 use crate::ask::Modes;
+use crate::request::Caller;
 
 fn headers(name: &str) -> HeaderMap {
     HeaderMap::from_iter([(SESSION, HeaderValue::from_str(name).unwrap())])
 }
 
 #[test]
-fn a_session_has_a_random_id_that_ends_with_the_modes_of_its_client() {
+fn a_session_has_a_random_id_with_the_modes_of_its_client() {
+    let sessions = Sessions::default();
     for bits in 0..4 {
         let modes = Modes::from_bits(bits);
-        let (one, other) = (Sessions::begin(modes).unwrap(), Sessions::begin(modes).unwrap());
+        let (one, other) = (sessions.begin(modes, None).unwrap(), sessions.begin(modes, None).unwrap());
         assert_ne!(one, other);
-        assert_eq!((one.len(), modes_of(&one).bits()), (34, modes.bits()));
-        assert_eq!(Sessions::default().of(&headers(&one)), Ok(Some(&*one)));
+        assert_eq!((one.len(), modes_of(&one).bits()), (66, modes.bits()));
+        assert_eq!(Sessions::default().of(&headers(&one), None), Ok(Some(&*one)));
     }
     assert!(modes_of("").is_empty() && modes_of("é").is_empty());
 }
@@ -22,26 +24,53 @@ fn a_session_has_a_random_id_that_ends_with_the_modes_of_its_client() {
 #[test]
 fn an_id_is_one_that_a_server_assigns() {
     let sessions = Sessions::default();
-    assert_eq!(sessions.of(&HeaderMap::new()), Ok(None));
-    let name = "0123456789abcdef".repeat(3)[..34].to_owned();
-    assert_eq!(sessions.of(&headers(&name)), Ok(Some(&*name)));
-    for other in ["", &name[1..], &format!("{name}0"), &name.to_uppercase(), &name.replace('a', "g")] {
-        assert_eq!(sessions.of(&headers(other)), Err(()), "{other}");
+    assert_eq!(sessions.of(&HeaderMap::new(), None), Ok(None));
+    let name = sessions.begin(Modes::default(), None).unwrap();
+    for other in ["", &name[1..], &format!("{name}0"), &name.to_uppercase(), &name.replace('0', "g")] {
+        assert_eq!(sessions.of(&headers(other), None), Err(()), "{other}");
     }
+}
+
+#[test]
+fn a_session_that_has_begun_in_this_process_differs_from_an_invented_one() {
+    let sessions = Sessions::default();
+    let name = sessions.begin(Modes::default(), None).unwrap();
+    assert!(sessions.has_begun(&name));
+    for at in (0..name.len()).step_by(7) {
+        let digit = if name.as_bytes()[at] == b'0' { "1" } else { "0" };
+        let changed = format!("{}{digit}{}", &name[..at], &name[at + 1..]);
+        assert!(!sessions.has_begun(&changed), "{changed}");
+    }
+    let earlier = Sessions::default().begin(Modes::default(), None).unwrap();
+    assert!(!sessions.has_begun(&earlier) && !sessions.has_begun("") && !sessions.has_begun(&name[2..]));
+}
+
+#[test]
+fn a_session_belongs_to_its_caller() {
+    let (ada, bob, nobody) = (Caller::named("ada"), Caller::named("bob"), Caller::default());
+    let sessions = Sessions::default();
+    let name = sessions.begin(Modes::default(), Some(&ada)).unwrap();
+    assert_eq!(sessions.of(&headers(&name), Some(&ada)), Ok(Some(&*name)));
+    for other in [Some(&bob), Some(&nobody), None] {
+        assert_eq!(sessions.of(&headers(&name), other), Err(()), "{other:?}");
+    }
+    let shared = sessions.begin(Modes::default(), Some(&nobody)).unwrap();
+    assert_eq!(sessions.of(&headers(&shared), Some(&ada)), Err(()));
+    assert_eq!(sessions.of(&headers(&shared), None), Ok(Some(&*shared)));
 }
 
 #[test]
 fn the_sessions_that_have_ended_last_are_rejected() {
     let sessions = Sessions::default();
-    let name = |n: usize| format!("{n:034x}");
+    let name = |n: usize| format!("{n:034x}{:032}", 0);
     for n in 0..MAX_ENDED {
         sessions.end(&name(n));
         sessions.end(&name(n));
     }
-    assert_eq!(sessions.of(&headers(&name(0))), Err(()));
+    assert_eq!(sessions.of(&headers(&name(0)), None), Err(()));
     sessions.end(&name(MAX_ENDED));
-    assert_eq!(sessions.of(&headers(&name(0))), Ok(Some(&*name(0))));
+    assert_eq!(sessions.of(&headers(&name(0)), None), Ok(Some(&*name(0))));
     for n in [1, MAX_ENDED] {
-        assert_eq!(sessions.of(&headers(&name(n))), Err(()), "{n}");
+        assert_eq!(sessions.of(&headers(&name(n)), None), Err(()), "{n}");
     }
 }
