@@ -215,7 +215,7 @@ impl Report {
 
 impl Backend {
     fn is_ready(&self) -> bool {
-        self.state == "ready"
+        self.state == "ready" || self.state == "asleep"
     }
 }
 

@@ -134,6 +134,15 @@ impl McpBackend {
         self.limited(|limits| limits.start = limit)
     }
 
+    /// Stops the process of a program that nobody has used for this time, up to twice as long: without a call, a task or a
+    /// subscription. The next request starts it again, and its tools stay listed meanwhile. With
+    /// connections for each session of a client, those end as well. A server over HTTP is not affected. Default: never,
+    /// since a program may keep something in memory.
+    #[must_use]
+    pub fn idle_timeout(self, limit: Duration) -> Self {
+        self.limited(|limits| limits.idle = Some(limit))
+    }
+
     /// Sets the maximum size of a message of the server, in bytes. Over HTTP it cannot exceed the default. Default: 16
     /// MiB.
     #[must_use]
@@ -266,7 +275,7 @@ impl Backend for McpBackend {
     }
 
     fn tools(&self) -> BoxFuture<'_, Result<OfferedTools, ToolError>> {
-        Box::pin(self.link.listing(async {
+        Box::pin(self.link.listing_unless_idle(async {
             let mut offers = list::offers(&self.link).await?;
             prompts::add_to(&self.link, &mut offers).await?;
             Ok(offers)
@@ -319,7 +328,12 @@ impl Backend for McpBackend {
     }
 
     fn health(&self) -> BoxFuture<'_, Result<(), ToolError>> {
-        Box::pin(list::probe(&self.link))
+        Box::pin(async {
+            match self.link.is_asleep() {
+                true => Ok(()),
+                false => list::probe(&self.link).await,
+            }
+        })
     }
 
     /// Returns the state of the connection as of the last message. The loss of an HTTP connection is noticed by the

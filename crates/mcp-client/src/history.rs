@@ -51,6 +51,10 @@ impl History {
         record.status.last_error = Some(error.message().to_owned());
     }
 
+    pub(super) fn sleeping(&self) {
+        self.record().enter(BackendState::Asleep);
+    }
+
     pub(super) fn stopped(&self) {
         self.record().enter(BackendState::Stopped);
     }

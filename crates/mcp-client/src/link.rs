@@ -1,7 +1,8 @@
 //! The current connection to a server, and the delays before it is restarted.
 //!
-//! `sessions` has the connections of single sessions of clients, to a server that has one for each.
+//! `idle` stops a process that nobody uses, and `sessions` has the connections of single sessions of clients, to a server that has one for each.
 
+mod idle;
 mod sessions;
 
 use std::collections::HashMap;
@@ -19,6 +20,7 @@ use toolkit::backend::BackendStatus;
 use toolkit::call::ErrorKind;
 use toolkit::schema::{Schema, Violation};
 
+use self::idle::Idle;
 pub(super) use self::sessions::{MAX_SESSIONS, Sessions};
 use super::backoff::Backoff;
 use super::connect::{Earlier, Era, connect};
@@ -54,6 +56,7 @@ pub(super) struct Link {
     /// The connections of single sessions of clients, if the server has one for each.
     sessions: Sessions,
     history: History,
+    idle: Idle,
     /// The time before which no attempt to connect is made, as in the backoff of `state`.
     not_before: std::sync::Mutex<Option<Instant>>,
 }
@@ -91,6 +94,7 @@ impl Link {
             outputs: Arc::default(),
             sessions: Sessions::default(),
             history: History::default(),
+            idle: Idle::default(),
             not_before: std::sync::Mutex::default(),
         }
     }
@@ -177,6 +181,7 @@ impl Link {
 
     /// Like [`Link::connection`], with a timeout for a lost server, so that the model gets an answer soon.
     pub(super) async fn connection_for_call(&self) -> Result<Arc<Connection>, ToolError> {
+        self.idle.record_use();
         let connection = self.connection();
         if !self.was_connected.load(Ordering::Acquire) {
             return connection.await;
@@ -220,6 +225,7 @@ impl Link {
             state.backoff.reset();
             state.n_failed = 0;
             state.attempt = None;
+            self.idle.wake();
             self.history.stopped();
             state.connection.take()
         };
@@ -232,6 +238,7 @@ impl Link {
     }
 
     async fn connect(&self, state: &mut LinkState) -> Result<Arc<Connection>, ToolError> {
+        let was_asleep = self.idle.wake();
         let attempt = state.attempt.get_or_insert_with(|| {
             let (remote, changes) = (self.remote.clone(), self.changes.clone());
             let earlier = Earlier { era: state.era, n_failed: state.n_failed };
@@ -255,6 +262,10 @@ impl Link {
         *self.not_before.lock().unwrap_or_else(PoisonError::into_inner) = state.backoff.not_before();
         let (connection, era) = outcome.inspect_err(|error| {
             self.history.failed(error);
+            if was_asleep {
+                // Its tools are those of a server that cannot be reached.
+                self.changes.send_modify(|n| *n += 1);
+            }
             state.n_failed = state.n_failed.saturating_add(1);
             // The server may have been upgraded to another revision.
             state.era = state.era.map(|_| Era::Discover);
@@ -306,7 +317,8 @@ impl Link {
                 }
             } else {
                 // `changed` cannot fail, since `self` owns the sender.
-                let _ = changes.wait_for(|&n| n > self.seen.load(Ordering::Acquire)).await;
+                let may_differ = |n: &u64| *n > self.seen.load(Ordering::Acquire) && !self.idle.is_asleep();
+                let _ = changes.wait_for(may_differ).await;
                 self.history.notice_loss();
                 if self.state.lock().await.current().is_none() {
                     self.relisting().record_failure();

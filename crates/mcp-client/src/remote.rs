@@ -105,6 +105,8 @@ pub(super) struct Limits {
     pub(super) progressing_call: Duration,
     /// The timeout of connecting, of each page of tools, and of each request about a task.
     pub(super) start: Duration,
+    /// The time after which a process that nobody uses is stopped.
+    pub(super) idle: Option<Duration>,
     pub(super) message_bytes: usize,
     pub(super) result_bytes: usize,
     /// The number of concurrent calls.
@@ -121,6 +123,7 @@ impl Default for Limits {
             call: Duration::from_secs(300),
             progressing_call: Duration::ZERO,
             start: Duration::from_secs(30),
+            idle: None,
             message_bytes: 16 << 20,
             result_bytes: usize::MAX,
             calls: Semaphore::MAX_PERMITS,

@@ -15,6 +15,9 @@ use super::watches::is_uri;
 
 /// Lists the skills of a server, except for those that cannot be read as such.
 pub(super) async fn list(link: &Link) -> Result<Vec<Skill>, ToolError> {
+    if link.sleeps_without(|info| info.has_extension(SKILLS_EXTENSION)) {
+        return Ok(Vec::new());
+    }
     let connection = link.connection_for_call().await?;
     if !connection.info().has_extension(SKILLS_EXTENSION) {
         return Ok(Vec::new());

@@ -85,6 +85,11 @@ impl Watches {
         Some(Watch { watches: Arc::clone(self), uri, status })
     }
 
+    /// Returns true if no resource is watched.
+    pub(super) fn is_empty(&self) -> bool {
+        self.resources().is_empty()
+    }
+
     /// Returns the resources to be subscribed to.
     pub(super) fn wanted(&self) -> Wanted {
         let mut wanted = Wanted::default();

@@ -122,7 +122,7 @@ impl Status {
     /// Returns true if all backends are ready and their configuration is valid.
     #[must_use]
     pub fn is_ready(&self) -> bool {
-        self.configuration_errors.is_empty() && self.backends.iter().all(|backend| backend.state == BackendState::Ready)
+        self.configuration_errors.is_empty() && self.backends.iter().all(|backend| backend.state.is_ready())
     }
 }
 

@@ -28,6 +28,8 @@ named! {
         Connecting = "connecting",
         /// The backend can be called.
         Ready = "ready",
+        /// The process of the backend was stopped, since nobody used it. The next call starts it.
+        Asleep = "asleep",
         /// The backend is connected, and its tools cannot be listed.
         Failed = "failed",
         /// The connection is lost or could not be established. The next attempt follows.
@@ -36,6 +38,22 @@ named! {
         Stopped = "stopped",
         /// The host has disabled the backend.
         Disabled = "disabled",
+    }
+}
+
+impl BackendState {
+    /// Returns true if the backend can be called: it is ready, or a call starts it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::backend::BackendState;
+    ///
+    /// assert!(BackendState::Asleep.is_ready() && !BackendState::Connecting.is_ready());
+    /// ```
+    #[must_use]
+    pub const fn is_ready(self) -> bool {
+        matches!(self, Self::Ready | Self::Asleep)
     }
 }
 

@@ -92,7 +92,7 @@ impl Sessions {
         drop(open);
         drop(ended);
         if n_open == 0 {
-            tokio::spawn(close_idle(Arc::downgrade(shared), MAX_IDLE));
+            tokio::spawn(close_idle(Arc::downgrade(shared), remote.limits.idle.unwrap_or(MAX_IDLE)));
         }
         Ok(link)
     }

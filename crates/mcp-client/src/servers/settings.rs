@@ -23,12 +23,16 @@ pub(super) const KEY: &str = "toolkit";
 type Setting = fn(McpBackend, &Value) -> Result<McpBackend, String>;
 
 /// The keys, and what each does. An error is a phrase without subject.
-const KEYS: [(&str, Setting); 20] = [
+const KEYS: [(&str, Setting); 21] = [
     ("trusted", |backend, value| Ok(if flag(value)? { backend.trusted() } else { backend })),
     ("mayAsk", |backend, value| Ok(backend.with_may_ask(flag(value)?))),
     ("timeout", |backend, value| Ok(backend.timeout(duration(value)?))),
     ("maxTimeout", |backend, value| Ok(backend.max_timeout(duration(value)?))),
     ("startTimeout", |backend, value| Ok(backend.start_timeout(duration(value)?))),
+    ("idleTimeout", |backend, value| match backend.endpoint() {
+        None => Ok(backend.idle_timeout(duration(value)?)),
+        Some(_) => Err("requires `command`: a server at a URL has no process to stop".to_owned()),
+    }),
     ("maxConcurrentCalls", |backend, value| Ok(backend.max_concurrent_calls(count(value)?))),
     ("maxMessageBytes", |backend, value| Ok(backend.max_message_bytes(count(value)?))),
     ("maxResultBytes", |backend, value| Ok(backend.max_result_bytes(count(value)?))),

@@ -12,6 +12,7 @@ mod forwarded;
 mod history;
 mod host_files;
 mod http_faults;
+mod idle;
 mod legacy_sse;
 mod limits;
 mod listing;

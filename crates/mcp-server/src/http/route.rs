@@ -7,7 +7,6 @@ use http::{HeaderMap, Method, Response, StatusCode, Uri};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 use toolkit::Tool;
-use toolkit::backend::BackendState;
 use toolkit::call::{BoxError, BoxFuture};
 
 use super::response::{Body, text};
@@ -192,7 +191,7 @@ pub(super) async fn health(server: &Server, checks: &[HealthCheck]) -> Response<
 /// Returns `ok`, or how many backends are not ready.
 fn backends(server: &Server) -> String {
     let backends = server.shared.proxied().map(|proxied| proxied.backends()).unwrap_or_default();
-    match backends.iter().filter(|backend| backend.state != BackendState::Ready).count() {
+    match backends.iter().filter(|backend| !backend.state.is_ready()).count() {
         0 => "ok\n".to_owned(),
         n => format!("ok, {n} of {} servers not ready; see /status\n", backends.len()),
     }

@@ -5,8 +5,6 @@ mod tests;
 
 use std::fmt::Write;
 
-use toolkit::backend::BackendState;
-
 use super::{head, label};
 use crate::status::ServedBackend;
 
@@ -14,7 +12,7 @@ use crate::status::ServedBackend;
 type Metric = (&'static str, &'static str, &'static str, fn(&ServedBackend) -> u64);
 
 const METRICS: [Metric; 6] = [
-    ("up", "gauge", "1 if the backend is ready.", |backend| u64::from(backend.state == BackendState::Ready)),
+    ("up", "gauge", "1 if the backend is ready.", |backend| u64::from(backend.state.is_ready())),
     ("tools", "gauge", "Number of served tools.", |backend| backend.n_tools as u64),
     ("tools_left_out", "gauge", "Number of tools that are not served, and of other diagnostics.", |backend| {
         backend.n_left_out as u64

@@ -188,13 +188,14 @@ fn settings_of_this_client_are_in_one_object() {
             "c": {"command": "x", "toolkit": {"timeout": "soon", "startTimeout": -1}},
             "d": {"command": "x", "toolkit": {"timeout": "5", "startTimeout": "1e999s"}},
             "e": {"command": "x", "toolkit": {"maxTools": 0, "maxResultBytes": "1"}},
-            "f": {"command": "x", "toolkit": {"trusted": "yes", "maxConcurrentCalls": 1.5}}
+            "f": {"command": "x", "toolkit": {"trusted": "yes", "maxConcurrentCalls": 1.5}},
+            "g": {"url": "http://x", "toolkit": {"idleTimeout": "10m"}}
         }}"#,
         &[
             "the server `a`: `toolkit` must be an object",
             "the server `b`: `toolkit.timeOut` is unknown; the keys are `trusted`, `mayAsk`, `timeout`, \
-             `maxTimeout`, `startTimeout`, `maxConcurrentCalls`, `maxMessageBytes`, `maxResultBytes`, `maxTools`, \
-             `revision`, `instructions`, `prefix`, `outputValidation`, `coercion`, `plainInputSchemas`, `tools`, `perSession`, \
+             `maxTimeout`, `startTimeout`, `idleTimeout`, `maxConcurrentCalls`, `maxMessageBytes`, `maxResultBytes`, \
+             `maxTools`, `revision`, `instructions`, `prefix`, `outputValidation`, `coercion`, `plainInputSchemas`, `tools`, `perSession`, \
              `forwardHeaders`, `forwardCredentials`, `oauth`",
             &format!("the server `c`: `toolkit.timeout` {duration}"),
             &format!("the server `c`: `toolkit.startTimeout` {duration}"),
@@ -204,6 +205,7 @@ fn settings_of_this_client_are_in_one_object() {
             "the server `e`: `toolkit.maxResultBytes` must be a positive integer",
             "the server `f`: `toolkit.trusted` must be true or false",
             "the server `f`: `toolkit.maxConcurrentCalls` must be a positive integer",
+            "the server `g`: `toolkit.idleTimeout` requires `command`: a server at a URL has no process to stop",
         ],
     );
 }
