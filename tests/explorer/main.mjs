@@ -1,5 +1,6 @@
 // Uses the explorer in a browser as people do: `tests/explorer/run`.
 
+import { apps } from "./apps.mjs";
 import { features } from "./features.mjs";
 import { counts, runAll, serve, serveProgram } from "./harness.mjs";
 import { hostile } from "./hostile.mjs";
@@ -25,6 +26,7 @@ shots(() => open, () => locked);
 features(() => open);
 security(() => open, () => locked);
 snippets(() => open, () => locked, () => examples);
+apps(examples.program);
 
 const failed = await runAll();
 const { checks, axe, hostile: texts, roundTrips, skipped } = counts;
