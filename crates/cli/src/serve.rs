@@ -5,6 +5,7 @@
 //! | `mcp`, `otc`, `worker` | one protocol each; the steps of durable chains are those of a worker |
 //! | `proxy`, `code` | what `mcp` serves beside the tools of the program: those of other servers, and programs |
 //! | `access_tokens` | whom `mcp` serves over HTTP |
+//! | `server_card` | how clients find what `mcp` serves over HTTP |
 //! | `health`, `queue` | probes and metrics of a server without HTTP, and of durable chains |
 
 mod access_tokens;
@@ -20,6 +21,7 @@ mod otc;
 mod proxy;
 #[cfg(feature = "durable")]
 mod queue;
+mod server_card;
 #[cfg(any(feature = "durable", feature = "nats"))]
 mod worker;
 
@@ -207,7 +209,8 @@ fn mcp() -> Vec<Arg> {
             ),
         ),
     ];
-    let options: Vec<Arg> = options.into_iter().chain(access_tokens::options()).collect();
+    let options: Vec<Arg> =
+        options.into_iter().chain(access_tokens::options()).chain([server_card::option()]).collect();
     let needs_http = ["http", "port", "rate", "allow-origin"];
     let options = options.into_iter().map(|arg| {
         let is_on = HTTP || !needs_http.iter().any(|name| arg.get_id() == name);

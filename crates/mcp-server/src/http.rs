@@ -9,6 +9,7 @@
 //! | `rate` | the rate limit of clients |
 //! | `receive` | from a POST to its response |
 //! | `sessions` | the ids of sessions |
+//! | `server_card` | the documents by which clients find the server |
 //! | `response`, `rejection` | responses to messages, and to rejected requests |
 //! | `route` | further routes of the host, and `GET /healthz` |
 
@@ -20,6 +21,7 @@ mod receive;
 mod rejection;
 mod response;
 mod route;
+mod server_card;
 mod service;
 mod sessions;
 
@@ -44,6 +46,7 @@ use self::rate::Rate;
 pub use self::response::Body;
 use self::route::HealthCheck;
 pub use self::route::{Admission, Route, RouteRequest};
+pub use self::server_card::{ServerCard, ServerCardError};
 pub use self::service::Service;
 use self::service::{Inner, RenderMetrics};
 use self::sessions::Sessions;
@@ -64,6 +67,7 @@ use super::server::Server;
 /// | `GET /metrics` | metrics in the Prometheus text format |
 /// | `GET /status` | the state of the backends of a proxy, as JSON; see [`Status`](super::Status) |
 /// | `GET /.well-known/oauth-protected-resource` | OAuth metadata, with [`Http::resource`] |
+/// | `GET /mcp/server-card`, `GET /.well-known/ai-catalog.json` | how to find the server, with [`Http::server_card`] |
 ///
 /// # Examples
 ///
@@ -97,6 +101,7 @@ pub struct Http {
     limits: Limits,
     guard: HostGuard,
     auth: Auth,
+    server_card: Option<ServerCard>,
     routes: Vec<Arc<dyn Route>>,
     health_checks: Vec<HealthCheck>,
     metrics: Vec<RenderMetrics>,
@@ -116,6 +121,7 @@ impl Http {
             limits: Limits::default(),
             guard: HostGuard::local(),
             auth: Auth::default(),
+            server_card: None,
             routes: Vec::new(),
             health_checks: Vec::new(),
             metrics: Vec::new(),
@@ -149,6 +155,11 @@ impl Http {
         let servers = authorization_servers.into_iter().map(Into::into).collect();
         self.auth.resource = Some(Resource::new(resource.into(), servers));
         self
+    }
+
+    /// Publishes how clients find the server and connect to it, to everyone and to pages of all origins, without the token.
+    pub fn server_card(self, card: ServerCard) -> Self {
+        Self { server_card: Some(card), ..self }
     }
 
     /// Sets the scopes that a token needs for every request. A request whose token does not grant them is answered with
@@ -430,12 +441,13 @@ impl Http {
     fn service(self, is_mounted: bool) -> Service {
         // The pages of a route use the endpoint.
         let guard = if self.routes.is_empty() { self.guard } else { self.guard.with_own_pages() };
-        let Self { server, limits, auth, routes, health_checks, metrics, .. } = self;
+        let Self { server, limits, auth, server_card, routes, health_checks, metrics, .. } = self;
         Service::new(Inner {
             server,
             http: HttpServer::new(limits, guard),
             auth,
             sessions: Sessions::default(),
+            server_card,
             routes,
             health_checks,
             metrics,

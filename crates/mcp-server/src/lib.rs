@@ -168,7 +168,9 @@ pub use self::builder::ServerBuilder;
 pub use self::filter::{Filter, Hint, Rule, RuleError};
 pub use self::find::search_tools;
 #[cfg(feature = "http")]
-pub use self::http::{Body, Http, HttpError, Listening, Route, Service, TokenError, Verify};
+pub use self::http::{
+    Body, Http, HttpError, Listening, Route, ServerCard, ServerCardError, Service, TokenError, Verify,
+};
 // What pages beside the server need.
 #[cfg(feature = "http")]
 #[doc(hidden)]

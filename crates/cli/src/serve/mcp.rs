@@ -26,6 +26,8 @@ use super::code;
 #[cfg(feature = "proxy")]
 use super::proxy;
 #[cfg(feature = "http")]
+use super::server_card;
+#[cfg(feature = "http")]
 use crate::error::Configure;
 use crate::error::{CommandError, Exit};
 #[cfg(feature = "http")]
@@ -90,6 +92,11 @@ pub(super) fn run(catalog: Catalog, matches: &ArgMatches, program: Program) -> R
     let configure = program.http;
     #[cfg(all(feature = "durable", feature = "http"))]
     let configure = super::queue::beside(runtime.handle(), worker.as_ref(), configure);
+    #[cfg(feature = "http")]
+    let configure: Configure<Http> = {
+        let card = server_card::read(matches, version)?;
+        Box::new(|http| Ok(card.into_iter().fold(configure(http)?, Http::server_card)))
+    };
     #[cfg(feature = "http")]
     let serving = serve(&server, matches, configure);
     #[cfg(not(feature = "http"))]

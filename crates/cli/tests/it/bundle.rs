@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Ran, TOOLS, tools};
 
-fn directory(name: &str) -> PathBuf {
+pub(super) fn directory(name: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("bundle-{name}"));
     let _ = fs::remove_dir_all(&path);
     fs::create_dir_all(&path).expect("a directory can be made");

@@ -24,6 +24,7 @@ mod nats;
 mod otc;
 mod page;
 mod serve;
+mod server_card;
 mod show;
 mod stop;
 mod terminal;

@@ -20,6 +20,7 @@ use super::auth::{Auth, WELL_KNOWN};
 use super::rejection::Rejection;
 use super::response::{self, Body, events, json, preflight, text};
 use super::route::{Admission, HealthCheck, Route, RouteRequest, health};
+use super::server_card::ServerCard;
 use super::sessions::Sessions;
 use crate::headers::{has_revision, is_modern};
 use crate::listen::Listen;
@@ -64,6 +65,7 @@ pub(super) struct Inner {
     pub(super) http: HttpServer,
     pub(super) auth: Auth,
     pub(super) sessions: Sessions,
+    pub(super) server_card: Option<ServerCard>,
     pub(super) routes: Vec<Arc<dyn Route>>,
     pub(super) health_checks: Vec<HealthCheck>,
     pub(super) metrics: Vec<RenderMetrics>,
@@ -102,6 +104,11 @@ impl Service {
     where
         B: http_body::Body<Data: Buf>,
     {
+        if let Some(card) = &self.inner.server_card
+            && let Some(response) = card.respond(&head.parts.method, head.path(), head.headers())
+        {
+            return self.inner.auth.admit_everyone(head).map_or_else(Rejection::into_response, |()| response);
+        }
         let origin = head.headers().get(header::ORIGIN).cloned();
         // Pages of other origins never read what a route serves.
         let origin = origin.filter(|_| self.inner.route(head.path()).is_none());

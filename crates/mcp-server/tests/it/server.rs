@@ -22,6 +22,7 @@ mod request_parts;
 mod resources;
 mod safety;
 mod search;
+mod server_card;
 mod skills;
 mod tools;
 mod turns;
