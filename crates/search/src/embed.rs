@@ -19,13 +19,13 @@ mod config;
 mod http;
 #[cfg(feature = "local")]
 mod local;
-mod lru;
 #[cfg(feature = "local")]
 mod model_error;
 #[cfg(feature = "local")]
 mod model_file;
 #[cfg(feature = "local")]
 mod pooling;
+mod vector_map;
 #[cfg(feature = "local")]
 mod weights;
 

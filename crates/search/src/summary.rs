@@ -18,7 +18,8 @@ use toolkit_schema::view::View;
 /// assert_eq!((&*summary.id, &*summary.short_description), ("math:add", "Adds two integers."));
 /// # Ok::<(), toolkit::catalog::Diagnostics>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Summary {
     /// The id of the tool.
@@ -26,18 +27,25 @@ pub struct Summary {
     /// The name of the tool.
     pub name: String,
     /// The namespace of the tool.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
     /// A description of at most [`Summary::MAX_SHORT_DESCRIPTION`] characters on one line.
+    #[serde(flatten, serialize_with = "under_both_names")]
     pub short_description: String,
     /// The category of the tool.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
     /// The media types of the input.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub input_modes: Vec<String>,
     /// The media types of the output.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub output_modes: Vec<String>,
     /// A summary of the required authorization.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub security_summary: Option<String>,
     /// The normalized tags of the tool.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
 }
 
@@ -68,45 +76,10 @@ impl Summary {
     }
 }
 
-/// Adds the field `summary`, an alias of `shortDescription`.
-impl Serialize for Summary {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Form<'s> {
-            id: &'s str,
-            name: &'s str,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            namespace: Option<&'s str>,
-            #[serde(skip_serializing_if = "str::is_empty")]
-            short_description: &'s str,
-            #[serde(skip_serializing_if = "str::is_empty")]
-            summary: &'s str,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            category: Option<&'s str>,
-            #[serde(skip_serializing_if = "<[_]>::is_empty")]
-            input_modes: &'s [String],
-            #[serde(skip_serializing_if = "<[_]>::is_empty")]
-            output_modes: &'s [String],
-            #[serde(skip_serializing_if = "Option::is_none")]
-            security_summary: Option<&'s str>,
-            #[serde(skip_serializing_if = "<[_]>::is_empty")]
-            tags: &'s [String],
-        }
-        let form = Form {
-            id: &self.id,
-            name: &self.name,
-            namespace: self.namespace.as_deref(),
-            short_description: &self.short_description,
-            summary: &self.short_description,
-            category: self.category.as_deref(),
-            input_modes: &self.input_modes,
-            output_modes: &self.output_modes,
-            security_summary: self.security_summary.as_deref(),
-            tags: &self.tags,
-        };
-        form.serialize(serializer)
-    }
+/// Writes the fields `shortDescription` and `summary`, which are the same.
+fn under_both_names<S: Serializer>(text: &String, serializer: S) -> Result<S::Ok, S::Error> {
+    let names = ["shortDescription", "summary"].into_iter().filter(|_| !text.is_empty());
+    serializer.collect_map(names.map(|name| (name, text)))
 }
 
 /// Returns the summary of a tool on one line: `_meta.summary` or else the first paragraph of the description.

@@ -1,7 +1,7 @@
 //! The format of the cache file.
 //!
-//! All numbers are little-endian: `MAGIC`, the length of the model's name and the name, the number of dimensions, the
-//! number of vectors, the SHA-256 of each text followed by its vector, and finally the SHA-256 of everything before it.
+//! `MAGIC`, the model's name, the number of dimensions, the number of vectors, the SHA-256 of each text followed by its
+//! vector in little-endian order, and finally the SHA-256 of everything before it.
 
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
@@ -10,16 +10,15 @@ use sha2::{Digest, Sha256};
 use toolkit_runtime::open_regular_file;
 
 use super::cache_error::CacheError;
-use super::lru::{CAPACITY, Key, Lru};
+use super::vector_map::{CAPACITY, Key, VectorMap};
+use crate::bytes::{Bytes, put_number, put_text};
 
-const MAGIC: &[u8; 16] = b"toolkit vectors1";
+const MAGIC: &[u8; 16] = b"toolkit vectors2";
 const DIGEST: usize = size_of::<Key>();
 /// The size of the maximum number of vectors with 4096 dimensions, plus a megabyte for the name and the fixed fields.
 const MAX_BYTES: u64 = CAPACITY as u64 * (4096 * 4 + DIGEST as u64) + (1 << 20);
-/// The size of everything except the vectors and the name.
-const AROUND: usize = MAGIC.len() + 3 * size_of::<u32>() + DIGEST;
 
-pub(super) fn read(path: &Path, model: &str) -> Result<Lru, CacheError> {
+pub(super) fn read(path: &Path, model: &str) -> Result<VectorMap, CacheError> {
     let mut bytes = Vec::new();
     let mut read = || -> io::Result<()> {
         let mut file = open_regular_file(path)?.take(MAX_BYTES);
@@ -31,7 +30,7 @@ pub(super) fn read(path: &Path, model: &str) -> Result<Lru, CacheError> {
         Ok(())
     };
     match read() {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Lru::default()),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(VectorMap::default()),
         Err(error) => return Err(CacheError::File { path: path.to_owned(), error }),
         Ok(_) => {}
     }
@@ -44,51 +43,41 @@ pub(super) fn read(path: &Path, model: &str) -> Result<Lru, CacheError> {
 }
 
 /// Parses the model's name and its vectors; `None` if the file is damaged.
-fn parse(bytes: &[u8]) -> Option<(String, Lru)> {
+fn parse(bytes: &[u8]) -> Option<(String, VectorMap)> {
     let (content, digest) = bytes.split_last_chunk::<DIGEST>()?;
     if *digest != <Key>::from(Sha256::digest(content)) {
         return None;
     }
-    let mut rest = content.strip_prefix(MAGIC)?;
-    let number = |rest: &mut &[u8]| -> Option<usize> {
-        let (number, after) = rest.split_first_chunk::<4>()?;
-        *rest = after;
-        usize::try_from(u32::from_le_bytes(*number)).ok()
-    };
-    let n_name = number(&mut rest)?;
-    let (name, after) = rest.split_at_checked(n_name)?;
-    rest = after;
-    let (dimensions, n_vectors) = (number(&mut rest)?, number(&mut rest)?);
-    let n_bytes = dimensions.checked_mul(4)?.checked_add(DIGEST)?;
-    if n_vectors > CAPACITY || rest.len() != n_vectors.checked_mul(n_bytes)? {
+    let mut bytes = Bytes::new(content.strip_prefix(MAGIC)?);
+    let name = bytes.text().ok()?;
+    let n_bytes = usize::try_from(bytes.number().ok()?).ok()?.checked_mul(4)?.checked_add(DIGEST)?;
+    let n_vectors = bytes.number_to(CAPACITY).ok()?;
+    if bytes.rest().len() != n_vectors.checked_mul(n_bytes)? {
         return None;
     }
-    let mut known = Lru::default();
-    for entry in rest.chunks_exact(n_bytes) {
+    let mut known = VectorMap::default();
+    for entry in bytes.rest().chunks_exact(n_bytes) {
         let (key, vector) = entry.split_first_chunk::<DIGEST>()?;
         let (numbers, _) = vector.as_chunks::<4>();
-        known.put(*key, &numbers.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect::<Vec<_>>());
+        known.put(*key, numbers.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect());
     }
-    Some((str::from_utf8(name).ok()?.to_owned(), known))
+    Some((name.to_owned(), known))
 }
 
 /// Serializes the vectors, sorted by key; an error if they exceed the maximum size for reading.
-pub(super) fn bytes(known: &Lru, model: &str) -> io::Result<Vec<u8>> {
-    let mut vectors: Vec<(&Key, &[f32])> = known.iter().collect();
+pub(super) fn bytes(known: &VectorMap, model: &str) -> io::Result<Vec<u8>> {
+    let mut vectors: Vec<(&Key, &Vec<f32>)> = known.vectors.iter().collect();
     vectors.sort_unstable_by_key(|(key, _)| *key);
     let dimensions = known.dimensions.unwrap_or(0);
-    let n_bytes = vectors.len().saturating_mul(DIGEST + dimensions * 4).saturating_add(AROUND + model.len());
-    if n_bytes as u64 > MAX_BYTES {
+    let mut bytes = MAGIC.to_vec();
+    put_text(&mut bytes, model);
+    put_number(&mut bytes, dimensions as u64);
+    put_number(&mut bytes, vectors.len() as u64);
+    let n_bytes = vectors.len().saturating_mul(DIGEST + dimensions * 4).saturating_add(DIGEST);
+    if n_bytes.saturating_add(bytes.len()) as u64 > MAX_BYTES {
         return Err(ErrorKind::FileTooLarge.into());
     }
-    let mut bytes = Vec::with_capacity(n_bytes);
-    bytes.extend(MAGIC);
-    let numbers = [model.len(), dimensions, vectors.len()];
-    let [n_name, dimensions, n_vectors] = numbers.map(|number| u32::try_from(number).unwrap_or(u32::MAX).to_le_bytes());
-    bytes.extend(n_name);
-    bytes.extend(model.as_bytes());
-    bytes.extend(dimensions);
-    bytes.extend(n_vectors);
+    bytes.reserve_exact(n_bytes);
     for (key, vector) in vectors {
         bytes.extend(key);
         bytes.extend(vector.iter().flat_map(|number| number.to_le_bytes()));

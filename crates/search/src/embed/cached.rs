@@ -10,7 +10,7 @@ use toolkit_runtime::{FileAccess, replace_file};
 
 use super::cache_error::CacheError;
 use super::cache_file::{bytes, read};
-use super::lru::{CAPACITY, Key, Lru};
+use super::vector_map::{CAPACITY, Key, VectorMap};
 use crate::{Embedder, EmbedderError};
 
 /// An embedder that caches the vectors of another one in a file.
@@ -42,12 +42,12 @@ pub struct Cached<E> {
     embedder: E,
     model: String,
     path: PathBuf,
-    known: Mutex<Lru>,
+    known: Mutex<VectorMap>,
 }
 
 impl<E> Cached<E> {
-    /// The maximum number of cached vectors; with 384 dimensions each, they take 300 MB. When it is exceeded, the least
-    /// recently used half is removed.
+    /// The maximum number of cached vectors; with 384 dimensions each, they take 300 MB. A vector beyond it removes all
+    /// others.
     pub const CAPACITY: usize = CAPACITY;
 
     /// Creates a cache for `embedder` with the file at `path`, which need not exist.
@@ -80,7 +80,7 @@ impl<E> Cached<E> {
     /// Returns the number of cached vectors.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.known().len()
+        self.known().vectors.len()
     }
 
     /// Returns true if no vector is cached.
@@ -89,7 +89,7 @@ impl<E> Cached<E> {
         self.len() == 0
     }
 
-    fn known(&self) -> MutexGuard<'_, Lru> {
+    fn known(&self) -> MutexGuard<'_, VectorMap> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -98,8 +98,8 @@ impl<E: Embedder> Embedder for Cached<E> {
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedderError> {
         let keys: Vec<Key> = texts.iter().map(|text| Sha256::digest(text.as_bytes()).into()).collect();
         let mut found: Vec<Option<Vec<f32>>> = {
-            let mut known = self.known();
-            keys.iter().map(|key| known.get(key)).collect()
+            let known = self.known();
+            keys.iter().map(|key| known.vectors.get(key).cloned()).collect()
         };
         let mut unique = HashSet::new();
         let missing: Vec<usize> =
@@ -111,7 +111,7 @@ impl<E: Embedder> Embedder for Cached<E> {
             }
             let made: HashMap<Key, Vec<f32>> = missing.into_iter().map(|nth| keys[nth]).zip(made).collect();
             let mut known = self.known();
-            made.iter().for_each(|(key, vector)| known.put(*key, vector));
+            made.iter().for_each(|(key, vector)| known.put(*key, vector.clone()));
             drop(known);
             for (key, found) in keys.iter().zip(&mut found) {
                 *found = found.take().or_else(|| made.get(key).cloned());

@@ -109,3 +109,14 @@ fn a_missing_vector_is_an_error() {
     assert_eq!(cached.embed(&["a", "b"]).unwrap_err().to_string(), "the embedder returned 1 vectors for 2 texts");
     assert!(cached.is_empty());
 }
+
+#[test]
+fn a_vector_beyond_the_maximum_number_removes_all_others() {
+    let counting = Counting::default();
+    let cached = Cached::open(&counting, "m", folder("full").join("vectors")).unwrap();
+    let texts: Vec<String> = (0..Cached::<Counting>::CAPACITY).map(|nth| nth.to_string()).collect();
+    embed(&cached, &texts.iter().map(|text| &**text).collect::<Vec<_>>());
+    assert_eq!(cached.len(), Cached::<Counting>::CAPACITY);
+    assert_eq!(embed(&cached, &["0", "one more"]), [[1.0, -0.5], [8.0, -0.5]]);
+    assert_eq!(cached.len(), 1);
+}
