@@ -1,10 +1,12 @@
 //! JSON in attributes: objects as text, and a parser for examples, which reports the kind of each member.
 
-use std::iter::Peekable;
-use std::str::Chars;
+use std::fmt;
 
 use proc_macro2::{Delimiter, Group, Literal, TokenStream, TokenTree};
 use quote::ToTokens;
+use serde_core::de::{Deserializer as _, MapAccess, Visitor};
+use serde_json::Value;
+use serde_json::value::RawValue;
 use syn::LitStr;
 
 /// The argument names of an example, each with the kind of its value.
@@ -39,173 +41,48 @@ impl Json {
 
 /// Parses a JSON object and returns its members.
 pub(crate) fn members(text: &str) -> Result<Members, String> {
-    let mut reader = JsonReader { rest: text.chars().peekable(), depth: 0 };
-    reader.space();
-    let mut members = Vec::new();
-    if reader.value(&mut members)? != Json::Object {
+    let not_json = |error: serde_json::Error| format!("not JSON: {error}");
+    if !serde_json::from_str::<Value>(text).map_err(not_json)?.is_object() {
         return Err("an example must be a JSON object with the arguments of one call".to_owned());
     }
-    reader.space();
-    match reader.rest.next() {
+    let members = serde_json::Deserializer::from_str(text).deserialize_map(MemberVisitor).map_err(not_json)?;
+    let repeated =
+        members.iter().enumerate().find(|(nth, (key, _))| members[..*nth].iter().any(|(other, _)| other == key));
+    match repeated {
+        Some((_, (key, _))) => Err(format!("duplicate key `{key}` in the example")),
         None => Ok(members),
-        Some(c) => Err(format!("not JSON: unexpected `{c}` after the object")),
     }
 }
 
-struct JsonReader<'t> {
-    rest: Peekable<Chars<'t>>,
-    depth: usize,
-}
+struct MemberVisitor;
 
-impl JsonReader<'_> {
-    fn space(&mut self) {
-        while self.rest.next_if(|c| matches!(c, ' ' | '\t' | '\n' | '\r')).is_some() {}
+impl<'de> Visitor<'de> for MemberVisitor {
+    type Value = Members;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
     }
 
-    fn expect(&mut self, expected: char) -> Result<(), String> {
-        match self.rest.next() {
-            Some(c) if c == expected => Ok(()),
-            Some(c) => Err(format!("not JSON: expected `{expected}`, found `{c}`")),
-            None => Err(format!("not JSON: expected `{expected}`, found the end")),
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Members, A::Error> {
+        let mut members = Vec::new();
+        while let Some((key, value)) = entries.next_entry::<String, &RawValue>()? {
+            members.push((key, kind(value.get())));
         }
-    }
-
-    /// Parses one value; `members` receives the members of an object at the root.
-    fn value(&mut self, members: &mut Members) -> Result<Json, String> {
-        match self.rest.peek().copied() {
-            Some('{') => self.object(members),
-            Some('[') => self.array(),
-            Some('"') => self.string().map(|_| Json::String),
-            Some('t') => self.word("true", Json::Bool),
-            Some('f') => self.word("false", Json::Bool),
-            Some('n') => self.word("null", Json::Null),
-            Some('-' | '0'..='9') => self.number(),
-            Some(c) => Err(format!("not JSON: expected a value, found `{c}`")),
-            None => Err("not JSON: expected a value, found the end".to_owned()),
-        }
-    }
-
-    fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T, String>) -> Result<T, String> {
-        self.depth += 1;
-        if self.depth > 128 {
-            return Err("the example is nested too deeply".to_owned());
-        }
-        let value = read(self);
-        self.depth -= 1;
-        value
-    }
-
-    fn object(&mut self, members: &mut Members) -> Result<Json, String> {
-        let is_root = self.depth == 0;
-        self.nested(|reader| {
-            reader.expect('{')?;
-            reader.space();
-            if reader.rest.next_if_eq(&'}').is_some() {
-                return Ok(Json::Object);
-            }
-            loop {
-                reader.space();
-                let key = reader.string()?;
-                reader.space();
-                reader.expect(':')?;
-                reader.space();
-                let kind = reader.value(&mut Vec::new())?;
-                if is_root && members.iter().any(|(other, _)| *other == key) {
-                    return Err(format!("duplicate key `{key}` in the example"));
-                }
-                if is_root {
-                    members.push((key, kind));
-                }
-                reader.space();
-                if reader.rest.next_if_eq(&',').is_none() {
-                    return reader.expect('}').map(|()| Json::Object);
-                }
-            }
-        })
-    }
-
-    fn array(&mut self) -> Result<Json, String> {
-        self.nested(|reader| {
-            reader.expect('[')?;
-            reader.space();
-            if reader.rest.next_if_eq(&']').is_some() {
-                return Ok(Json::Array);
-            }
-            loop {
-                reader.space();
-                reader.value(&mut Vec::new())?;
-                reader.space();
-                if reader.rest.next_if_eq(&',').is_none() {
-                    return reader.expect(']').map(|()| Json::Array);
-                }
-            }
-        })
-    }
-
-    fn string(&mut self) -> Result<String, String> {
-        self.expect('"')?;
-        let mut text = String::new();
-        loop {
-            match self.rest.next() {
-                Some('"') => return Ok(text),
-                Some('\\') => text.push(self.escape()?),
-                Some(c) if c < ' ' => return Err("not JSON: a string must escape control characters".to_owned()),
-                Some(c) => text.push(c),
-                None => return Err("not JSON: a string is never closed".to_owned()),
-            }
-        }
-    }
-
-    fn escape(&mut self) -> Result<char, String> {
-        Ok(match self.rest.next() {
-            Some(c @ ('"' | '\\' | '/')) => c,
-            Some('b') => '\u{8}',
-            Some('f') => '\u{c}',
-            Some('n') => '\n',
-            Some('r') => '\r',
-            Some('t') => '\t',
-            Some('u') => {
-                let digits: String = self.rest.by_ref().take(4).collect();
-                let code = u32::from_str_radix(&digits, 16).ok().filter(|_| digits.len() == 4);
-                let code = code.ok_or_else(|| format!("not JSON: `\\u{digits}` is not a valid escape"))?;
-                // Each half of a surrogate pair becomes one replacement character; the text is only compared with names.
-                char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)
-            }
-            Some(c) => return Err(format!("not JSON: `\\{c}` is not a valid escape")),
-            None => return Err("not JSON: a string is never closed".to_owned()),
-        })
-    }
-
-    fn word(&mut self, word: &str, kind: Json) -> Result<Json, String> {
-        match word.chars().all(|c| self.rest.next_if_eq(&c).is_some()) {
-            true => Ok(kind),
-            false => Err(format!("not JSON: expected `{word}`")),
-        }
-    }
-
-    fn number(&mut self) -> Result<Json, String> {
-        let mut text = String::new();
-        while let Some(c) = self.rest.next_if(|c| matches!(c, '0'..='9' | '-' | '+' | '.' | 'e' | 'E')) {
-            text.push(c);
-        }
-        let digits = text.strip_prefix('-').unwrap_or(&text);
-        let (whole, rest) = digits.split_at(digits.find(['.', 'e', 'E']).unwrap_or(digits.len()));
-        let is_whole = whole == "0" || (!whole.starts_with('0') && is_digits(whole));
-        let (fraction, exponent) = match rest.split_once(['e', 'E']) {
-            Some((fraction, exponent)) => (fraction, exponent.strip_prefix(['+', '-']).unwrap_or(exponent)),
-            None => (rest, "0"),
-        };
-        let is_fraction = fraction.is_empty() || fraction.strip_prefix('.').is_some_and(is_digits);
-        match is_whole && is_fraction && is_digits(exponent) {
-            true if rest.is_empty() => Ok(Json::Integer),
-            true => Ok(Json::Number),
-            false => Err(format!("not JSON: `{text}` is not a number")),
-        }
+        Ok(members)
     }
 }
 
-fn is_digits(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+/// Returns the kind of a JSON text. A tree has no integers of more than 64 bits.
+fn kind(json: &str) -> Json {
+    match json.as_bytes() {
+        [b'{', ..] => Json::Object,
+        [b'[', ..] => Json::Array,
+        [b'"', ..] => Json::String,
+        [b't' | b'f', ..] => Json::Bool,
+        [b'n', ..] => Json::Null,
+        number if number.iter().any(|byte| b".eE".contains(byte)) => Json::Number,
+        _ => Json::Integer,
+    }
 }
 
 /// Replaces the JSON objects in `examples = [{…}]` and `meta = {…}` by string literals, since they are no expressions.

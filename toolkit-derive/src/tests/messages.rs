@@ -362,39 +362,23 @@ fn an_example_of_a_type_that_the_macro_does_not_see_is_not_checked() {
 #[test]
 fn an_example_is_json() {
     for (example, message) in [
-        ("", "not JSON: expected a value, found the end"),
-        ("{", "not JSON: expected `\"`, found the end"),
-        ("{a: 1}", "not JSON: expected `\"`, found `a`"),
-        ("{\"a\" 1}", "not JSON: expected `:`, found `1`"),
-        ("{\"a\": 1", "not JSON: expected `}`, found the end"),
-        ("{\"a\": [1}", "not JSON: expected `]`, found `}`"),
-        ("{\"a\": x}", "not JSON: expected a value, found `x`"),
-        ("{\"a\": tru}", "not JSON: expected `true`"),
-        ("{\"a\": nul}", "not JSON: expected `null`"),
-        ("{\"a\": fa}", "not JSON: expected `false`"),
-        ("{\"a\": 01}", "not JSON: `01` is not a number"),
-        ("{\"a\": -}", "not JSON: `-` is not a number"),
-        ("{\"a\": 1.}", "not JSON: `1.` is not a number"),
-        ("{\"a\": 1e}", "not JSON: `1e` is not a number"),
-        ("{\"a\": 1e+-2}", "not JSON: `1e+-2` is not a number"),
-        ("{\"a\": .5}", "not JSON: expected a value, found `.`"),
-        ("{\"a\": 1, \"a\": 2}", "duplicate key `a` in the example"),
-        ("{} {}", "not JSON: unexpected `{` after the object"),
-        ("{\"a\n\": 1}", "not JSON: a string must escape control characters"),
-        ("{\"a", "not JSON: a string is never closed"),
-        ("{\"a\\", "not JSON: a string is never closed"),
-        ("{\"\\x\": 1}", "not JSON: `\\x` is not a valid escape"),
-        ("{\"\\u12\": 1}", "not JSON: `\\u12\":` is not a valid escape"),
+        ("", "EOF while parsing a value at line 1 column 0"),
+        ("{", "EOF while parsing an object at line 1 column 1"),
+        ("{a: 1}", "key must be a string at line 1 column 2"),
+        ("{\"a\": [1}", "expected `,` or `]` at line 1 column 9"),
+        ("{\"a\": 01}", "invalid number at line 1 column 8"),
+        ("{} {}", "trailing characters at line 1 column 4"),
     ] {
-        assert_eq!(of_example(example, "#[arg] a: A"), [message], "{example}");
+        assert_eq!(of_example(example, "#[arg] a: A"), [format!("not JSON: {message}")], "{example}");
     }
+    assert_eq!(of_example("{\"a\": 1, \"a\": 2}", "#[arg] a: A"), ["duplicate key `a` in the example"]);
     for number in ["0", "-0", "10", "1.5", "0.5", "1e3", "1E+3", "-1.25e-3"] {
         assert_eq!(of_example(&format!("{{\"a\": {number}}}"), "a: i64"), [""; 0], "{number}");
     }
     let nested =
         |depth: usize| of_example(&format!("{{\"a\": {}{}}}", "[".repeat(depth), "]".repeat(depth)), "#[arg] a: A");
-    assert_eq!(nested(127), [""; 0]);
-    assert_eq!(nested(128), ["the example is nested too deeply"]);
+    assert_eq!(nested(126), [""; 0]);
+    assert_eq!(nested(127), ["not JSON: recursion limit exceeded at line 1 column 133"]);
     let siblings = format!("{{\"a\": [{}]}}", ["[]"; 200].join(","));
     assert_eq!(of_example(&siblings, "#[arg] a: A"), [""; 0]);
     let duplicate = r#"{"a": {"b c": 1, "b c": 2}, "\u0062 \"\\\/\b\f\n\r\t": 1}"#;
