@@ -2,7 +2,7 @@
 
 mod distance;
 
-use self::distance::Typo;
+pub use self::distance::Typo;
 use super::excerpt::quoted;
 
 /// The maximum number of candidates that are compared, since an untrusted schema may have a million names.

@@ -7,7 +7,7 @@ use super::MAX_LEN;
 /// The distance counts insertions, deletions, substitutions, and transpositions of adjacent characters (optimal string
 /// alignment). A column of the matrix is two bits for each typed character, so that one step processes a whole column
 /// (H. Hyyrö, A bit-vector algorithm for computing Levenshtein and Damerau edit distances, 2003).
-pub(super) struct Typo {
+pub struct Typo {
     pub(super) n_chars: usize,
     /// For each character, the index of its positions.
     ascii: [u8; 128],
@@ -17,8 +17,8 @@ pub(super) struct Typo {
 }
 
 impl Typo {
-    /// Returns `None` if the text is empty or too long to be compared.
-    pub(super) fn new(typed: &str) -> Option<Self> {
+    /// Returns `None` if the text is empty or longer than 128 bytes.
+    pub fn new(typed: &str) -> Option<Self> {
         if typed.is_empty() || typed.len() > MAX_LEN {
             return None;
         }
@@ -45,7 +45,7 @@ impl Typo {
     }
 
     /// Returns the distance to a candidate, or `None` if it is larger than `at_most`.
-    pub(super) fn distance_to(&self, candidate: &str, at_most: usize) -> Option<usize> {
+    pub fn distance_to(&self, candidate: &str, at_most: usize) -> Option<usize> {
         // Lowercasing adds characters beyond ASCII only.
         if candidate.is_ascii() {
             let chars = candidate.bytes().map(|byte| char::from(byte.to_ascii_lowercase()));
