@@ -49,14 +49,19 @@ pub(crate) fn changed(backend: &dyn Backend) -> BoxFuture<'_, ()> {
     })
 }
 
-/// Waits until the first of several futures completes.
-pub(crate) async fn first_of(waiting: impl Iterator<Item = BoxFuture<'_, ()>>) {
-    let mut waiting: Vec<_> = waiting.collect();
-    poll_fn(|cx| match waiting.iter_mut().any(|one| one.as_mut().poll(cx).is_ready()) {
-        true => Poll::Ready(()),
-        false => Poll::Pending,
+/// Waits until one of the `running` futures completes, and removes it. Others that complete at the same time are left,
+/// so that each result is measured before the next one exists.
+pub(crate) async fn next_of<T>(running: &mut Vec<BoxFuture<'_, T>>) -> T {
+    poll_fn(|cx| {
+        for idx in 0..running.len() {
+            if let Poll::Ready(value) = running[idx].as_mut().poll(cx) {
+                drop(running.swap_remove(idx));
+                return Poll::Ready(value);
+            }
+        }
+        Poll::Pending
     })
-    .await;
+    .await
 }
 
 /// Polls `work` until it completes or the timeout elapses. Without the feature `async` there is no timeout.
@@ -66,17 +71,8 @@ pub(crate) async fn within<T>(
 ) -> Result<T, ToolError> {
     #[cfg(feature = "async")]
     {
-        let (mut work, mut over) = (pin!(work), pin!(toolkit::dispatch::sleep(timeout)));
-        poll_fn(|cx| {
-            if let Poll::Ready(outcome) = work.as_mut().poll(cx) {
-                return Poll::Ready(outcome);
-            }
-            over.as_mut().poll(cx).map(|slept| {
-                slept?;
-                Err(ToolError::new(toolkit::call::ErrorKind::TimedOut, format!("no response within {timeout:?}")))
-            })
-        })
-        .await
+        let late = || ToolError::new(toolkit::call::ErrorKind::TimedOut, format!("no response within {timeout:?}"));
+        toolkit::internals::timeout(timeout, work).await?.unwrap_or_else(|| Err(late()))
     }
     #[cfg(not(feature = "async"))]
     {

@@ -11,7 +11,7 @@ use toolkit::resource::{
     Resource, ResourceChanges, ResourceContents, ResourceTemplate, ResourceWatch, Resources, Skill,
 };
 
-use crate::ask::{changed, first_of, join_all, within};
+use crate::ask::{changed, join_all, next_of, within};
 use crate::merge::{Collected, Listed};
 use crate::registered::Registered;
 use crate::registry::Backends;
@@ -104,7 +104,7 @@ impl Backends {
                 false => changed(backend.backend()),
             }
         });
-        first_of(each.chain([notified, expired])).await;
+        next_of(&mut each.chain([notified, expired]).collect()).await;
     }
 }
 

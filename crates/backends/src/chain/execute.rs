@@ -1,8 +1,6 @@
 //! Execution of the steps of a chain, and its progress.
 
-use std::future::poll_fn;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
@@ -18,6 +16,7 @@ use super::part::part;
 use super::plan::{Plan, Previous};
 use super::runner::{StepCall, StepRun, StepRunner, no_wait};
 use super::step::PREVIOUS;
+use crate::ask::next_of;
 
 /// A running chain.
 pub(super) struct ChainRun<'a> {
@@ -266,21 +265,6 @@ fn object(value: Value) -> Map<String, Value> {
         Value::Object(object) => object,
         _ => Map::new(),
     }
-}
-
-/// Waits until one of the `running` futures completes, and removes it. Others that complete at the same time are left,
-/// so that each result is measured before the next one exists.
-async fn next_of<T>(running: &mut Vec<BoxFuture<'_, T>>) -> T {
-    poll_fn(|cx| {
-        for idx in 0..running.len() {
-            if let Poll::Ready(value) = running[idx].as_mut().poll(cx) {
-                drop(running.swap_remove(idx));
-                return Poll::Ready(value);
-            }
-        }
-        Poll::Pending
-    })
-    .await
 }
 
 /// Reports the progress of a chain to the listener of its context, if there is one.
