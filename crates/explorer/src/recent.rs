@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
@@ -12,11 +11,12 @@ use futures_util::stream::{Stream, unfold};
 use serde::Serialize;
 use tokio::sync::broadcast;
 use tokio::time::timeout;
-use toolkit::call::{BoxError, BoxFuture, ErrorKind};
+use toolkit::call::{BoxError, ErrorKind};
 use toolkit::dispatch::Call;
 use toolkit::{Arguments, RunResult, ToolError};
 use toolkit_mcp_server::{Caller, Request};
-use tower::{Layer, Service, ServiceExt};
+use tower::util::BoxCloneSyncService;
+use tower::{Layer, Service, ServiceExt, service_fn};
 
 /// The number of calls that are kept.
 const MAX_CALLS: usize = 200;
@@ -220,47 +220,27 @@ fn arguments(call: &Call) -> Option<String> {
     Some(shown)
 }
 
-/// The service of [`RecentCalls`].
-#[derive(Clone, Debug)]
-pub struct Recorded<S> {
-    calls: RecentCalls,
-    inner: S,
-}
-
-impl<S> Layer<S> for RecentCalls {
-    type Service = Recorded<S>;
-
-    fn layer(&self, inner: S) -> Recorded<S> {
-        Recorded { calls: self.clone(), inner }
-    }
-}
-
-impl<S> Service<Call> for Recorded<S>
+impl<S> Layer<S> for RecentCalls
 where
-    S: Service<Call, Response = RunResult> + Clone + Send + 'static,
+    S: Service<Call, Response = RunResult> + Clone + Send + Sync + 'static,
     S::Future: Send,
     S::Error: Into<BoxError>,
 {
-    type Response = RunResult;
-    type Error = ToolError;
-    type Future = BoxFuture<'static, Result<RunResult, ToolError>>;
+    type Service = BoxCloneSyncService<Call, RunResult, ToolError>;
 
-    /// Always ready, since the inner service is polled when the call starts.
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), ToolError>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, call: Call) -> Self::Future {
-        let (calls, inner) = (self.calls.clone(), self.inner.clone());
-        Box::pin(async move {
-            let mut running = RunningRecord::new(calls, &call);
-            let outcome = inner.oneshot(call).await.map_err(ToolError::internal);
-            match &outcome {
-                Ok(result) => running.end("ok", result.json().map_or(0, |json| json.len())),
-                Err(error) => running.end(error.kind().name(), 0),
+    fn layer(&self, inner: S) -> Self::Service {
+        let calls = self.clone();
+        BoxCloneSyncService::new(service_fn(move |call: Call| {
+            let (mut running, inner) = (RunningRecord::new(calls.clone(), &call), inner.clone());
+            async move {
+                let outcome = inner.oneshot(call).await.map_err(ToolError::internal);
+                match &outcome {
+                    Ok(result) => running.end("ok", result.json().map_or(0, |json| json.len())),
+                    Err(error) => running.end(error.kind().name(), 0),
+                }
+                outcome
             }
-            outcome
-        })
+        }))
     }
 }
 
