@@ -406,7 +406,6 @@ impl<'a> BackendCall<'a> {
 
     /// Returns the context of the call: cancellation, progress, and the credentials that the tool
     /// requires.
-    #[must_use]
     pub fn context(&self) -> &'a Context {
         self.context
     }

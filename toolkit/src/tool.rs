@@ -401,7 +401,6 @@ impl Tool {
     }
 
     /// Returns the credentials that the tool requires.
-    #[must_use]
     pub fn requirements(&self) -> &Requirements {
         &self.metadata().requirements
     }

@@ -46,6 +46,7 @@ use crate::review::sorted;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
+#[must_use]
 pub struct Backends {
     registered: RwLock<Vec<Arc<Registered>>>,
     /// The backends that are no longer registered and may still run calls.
@@ -67,7 +68,6 @@ const GRACE: Duration = Duration::from_secs(60);
 
 impl Backends {
     /// Creates an empty set of backends.
-    #[must_use]
     pub fn new() -> Self {
         Self {
             registered: RwLock::default(),
@@ -85,7 +85,6 @@ impl Backends {
     /// the time is over, the tools are removed until the backend answers again. They are removed immediately if the
     /// backend lists its tools without them, is disabled, stopped or unregistered, or fails with an error that is not
     /// [retryable](ToolError::is_retryable).
-    #[must_use]
     pub fn with_grace(self, grace: Duration) -> Self {
         Self { grace, ..self }
     }
@@ -153,14 +152,12 @@ impl Backends {
     /// # })?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    #[must_use]
     pub fn with_lock(self, lock: impl IntoIterator<Item = Tool>) -> Self {
         Self { lock: Some(sorted(lock)), ..self }
     }
 
     /// Sets the timeout of each request to a backend: to start, to stop, to check its health and to list its tools.
     /// The default is 40 s. Without the feature `async`, requests have no timeout.
-    #[must_use]
     pub fn with_request_timeout(self, timeout: Duration) -> Self {
         Self { timeout, ..self }
     }

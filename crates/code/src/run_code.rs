@@ -35,6 +35,7 @@ const N_SHOWN: usize = 20;
 /// Register it with [`Backends`](toolkit_backends::Backends) beside the tools that the programs call, or instead of them.
 /// The model reads only the value of a program and what it printed; a listener gets the calls.
 #[derive(Clone)]
+#[must_use]
 pub struct RunCode {
     code: CodeMode,
     max_declarations: usize,
@@ -61,20 +62,17 @@ impl RunCode {
     pub const MAX_DECLARATIONS: usize = 8_000;
 
     /// Creates the backend.
-    #[must_use]
     pub fn new(code: CodeMode) -> Self {
         Self { code, max_declarations: Self::MAX_DECLARATIONS, listener: None, seen: Arc::default() }
     }
 
     /// Sets the size in bytes up to which the declarations of all tools are part of the tool's description. A model
     /// searches larger catalogs in its programs.
-    #[must_use]
     pub fn max_declarations(self, n_bytes: usize) -> Self {
         Self { max_declarations: n_bytes, ..self }
     }
 
     /// Sets a listener to finished programs, with their calls, for logs.
-    #[must_use]
     pub fn on_execution(self, listener: impl Fn(&Execution) + Send + Sync + 'static) -> Self {
         Self { listener: Some(Arc::new(listener)), ..self }
     }

@@ -26,6 +26,7 @@ use toolkit_runtime::is_loopback;
 /// # }
 /// ```
 #[derive(Clone)]
+#[must_use]
 pub struct Connect {
     servers: Vec<ServerAddr>,
     options: ConnectOptions,
@@ -57,42 +58,36 @@ impl Connect {
     }
 
     /// Authenticates with a file of credentials (a JWT and its key), as `nsc` writes it.
-    #[must_use]
     pub fn credentials_file(mut self, path: impl AsRef<Path>) -> Self {
         self.credentials_file = Some(path.as_ref().to_owned());
         self
     }
 
     /// Authenticates with the seed of an `NKey`.
-    #[must_use]
     pub fn nkey(mut self, seed: impl Into<String>) -> Self {
         self.options = self.options.nkey(seed.into());
         self
     }
 
     /// Authenticates with a user name and a password.
-    #[must_use]
     pub fn user_and_password(mut self, user: impl Into<String>, password: impl Into<String>) -> Self {
         self.options = self.options.user_and_password(user.into(), password.into());
         self
     }
 
     /// Authenticates with a token.
-    #[must_use]
     pub fn token(mut self, token: impl Into<String>) -> Self {
         self.options = self.options.token(token.into());
         self
     }
 
     /// Trusts the certificate authorities in a PEM file, instead of those of the platform.
-    #[must_use]
     pub fn trust(mut self, path: impl AsRef<Path>) -> Self {
         self.options = self.options.add_root_certificates(path.as_ref().to_owned());
         self
     }
 
     /// Requires TLS for `nats://` URLs too.
-    #[must_use]
     pub fn require_tls(mut self) -> Self {
         self.options = self.options.require_tls(true);
         self.requires_tls = true;
@@ -101,7 +96,6 @@ impl Connect {
 
     /// Sets the prefix of the subjects on which a caller receives results. Default: `_INBOX`. With a prefix for each user,
     /// permissions can prevent that one user reads the results of another.
-    #[must_use]
     pub fn inbox_prefix(mut self, prefix: impl Into<String>) -> Self {
         self.inbox_prefix = prefix.into();
         self

@@ -48,6 +48,7 @@ use crate::{Auth, Definition, TraceId};
 /// # }
 /// ```
 #[derive(Clone)]
+#[must_use]
 pub struct OtcBackend {
     name: Arc<str>,
     endpoint: Endpoint,
@@ -69,7 +70,6 @@ impl OtcBackend {
     }
 
     /// Sets the authentication. Default: [`Auth::none`].
-    #[must_use]
     pub fn auth(mut self, auth: Auth) -> Self {
         self.endpoint.auth = auth;
         self
@@ -86,21 +86,18 @@ impl OtcBackend {
     }
 
     /// Sets the timeout of a request, including calls. The limits of the dispatcher apply too. Default: 5 minutes.
-    #[must_use]
     pub fn timeout(mut self, limit: Duration) -> Self {
         self.endpoint.timeout = limit;
         self
     }
 
     /// Sets the timeout of connecting. Default: 10 s.
-    #[must_use]
     pub fn connect_timeout(mut self, limit: Duration) -> Self {
         self.endpoint = self.endpoint.with_connect_timeout(limit);
         self
     }
 
     /// Sets the maximum size of a request, a response, or an event, in bytes. Default: 16 MiB.
-    #[must_use]
     pub fn max_body_bytes(mut self, n_bytes: usize) -> Self {
         self.endpoint.max_bytes = n_bytes;
         self

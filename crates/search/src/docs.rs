@@ -75,6 +75,7 @@ impl FromStr for Detail {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
+#[must_use]
 pub struct DocEntry {
     /// A summary, which replaces that of the tool unless it is empty; truncated to [`Docs::MAX_SUMMARY`] characters.
     pub summary: String,
@@ -88,34 +89,29 @@ pub struct DocEntry {
 
 impl DocEntry {
     /// Creates an empty entry.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets the summary.
-    #[must_use]
     pub fn summary(mut self, summary: impl Into<String>) -> Self {
         self.summary = summary.into();
         self
     }
 
     /// Sets the notes.
-    #[must_use]
     pub fn notes(mut self, notes: impl Into<String>) -> Self {
         self.notes = notes.into();
         self
     }
 
     /// Adds an example.
-    #[must_use]
     pub fn example(mut self, example: ToolExample) -> Self {
         self.examples.push(example);
         self
     }
 
     /// Adds a URL or the id of a resource.
-    #[must_use]
     pub fn external_ref(mut self, reference: impl Into<String>) -> Self {
         self.external_refs.push(reference.into());
         self

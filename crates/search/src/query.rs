@@ -28,6 +28,7 @@ use crate::words::{Shape, each_word_of_query, stem};
 /// # Ok::<(), toolkit::catalog::Diagnostics>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
+#[must_use]
 pub struct Query<'q> {
     text: Cow<'q, str>,
     pub(super) filter: Filter,
@@ -87,7 +88,6 @@ impl<'q> Query<'q> {
 
     /// Restricts the result to a namespace. Several namespaces are alternatives. The empty one contains the tools
     /// without one.
-    #[must_use]
     pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
         self.filter.namespaces.push(namespace.into());
         self
@@ -95,7 +95,6 @@ impl<'q> Query<'q> {
 
     /// Restricts the result to tools with a tag. Several tags are alternatives. Tags are compared in their normalized
     /// form.
-    #[must_use]
     pub fn tag(mut self, tag: &str) -> Self {
         // No tool has an empty tag.
         self.filter.tags.push(normalize_tag(tag).unwrap_or_default());
@@ -103,7 +102,6 @@ impl<'q> Query<'q> {
     }
 
     /// Restricts the result to a category, case-insensitively. Several categories are alternatives.
-    #[must_use]
     pub fn category(mut self, category: &str) -> Self {
         self.filter.categories.push(category.trim().to_lowercase());
         self
@@ -111,14 +109,12 @@ impl<'q> Query<'q> {
 
     /// Restricts the result to tools with this value of a hint. Tools without the hint are excluded, whatever its
     /// default in MCP.
-    #[must_use]
     pub fn hint(mut self, hint: BehaviorHint, value: bool) -> Self {
         self.filter.hints.push((hint, value));
         self
     }
 
     /// Restricts the result to tools of a backend. Several backends are alternatives.
-    #[must_use]
     pub fn backend(mut self, backend: ToolBackend) -> Self {
         self.filter.backends.push(backend);
         self

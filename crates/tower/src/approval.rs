@@ -244,7 +244,6 @@ impl ApprovalRequest {
     }
 
     /// Returns the context of the call, for example to identify the caller.
-    #[must_use]
     pub fn context(&self) -> &Context {
         self.call.context()
     }

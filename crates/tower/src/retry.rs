@@ -38,6 +38,7 @@ use crate::middleware::{Inner, Middleware, layer, unless_cancelled};
 /// # Ok::<(), toolkit::catalog::Diagnostics>(())
 /// ```
 #[derive(Clone)]
+#[must_use]
 pub struct Retry {
     max_attempts: u32,
     initial_delay: Duration,
@@ -52,7 +53,6 @@ type Timer = dyn Fn(Duration) -> BoxFuture<'static, Result<(), ToolError>> + Sen
 impl Retry {
     /// Creates a layer with three attempts, delays of 100 ms to 10 s, and a budget of 20 % of the calls plus 10 retries per
     /// second ([`TpsBudget::default`]).
-    #[must_use]
     pub fn new() -> Self {
         Self {
             max_attempts: 3,
@@ -64,20 +64,17 @@ impl Retry {
     }
 
     /// Sets the maximum number of attempts, including the first one.
-    #[must_use]
     pub fn attempts(self, max_attempts: u32) -> Self {
         Self { max_attempts, ..self }
     }
 
     /// Sets the initial and the maximum delay. The delay doubles with each attempt. It is reduced at random by up to a
     /// half, so that calls that failed together are not retried together.
-    #[must_use]
     pub fn backoff(self, initial: Duration, max: Duration) -> Self {
         Self { initial_delay: initial, max_delay: max, ..self }
     }
 
     /// Sets the retry budget of all calls: each retry withdraws from it, and each call that ends without a retry deposits.
-    #[must_use]
     pub fn budget(self, budget: impl Budget + Send + Sync + 'static) -> Self {
         Self { budget: Arc::new(budget), ..self }
     }
@@ -89,7 +86,6 @@ impl Retry {
     /// // The clock of the tokio runtime, which tests can pause.
     /// let retry = Retry::new().timer(tokio::time::sleep);
     /// ```
-    #[must_use]
     pub fn timer<F, W>(self, timer: F) -> Self
     where
         F: Fn(Duration) -> W + Send + Sync + 'static,

@@ -38,6 +38,7 @@ use crate::middleware::{Inner, Middleware, layer};
 /// # Ok::<(), toolkit::catalog::Diagnostics>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
+#[must_use]
 pub struct Traced {
     arguments: bool,
     results: bool,
@@ -70,7 +71,6 @@ impl ToolCallId {
 
 impl Traced {
     /// Creates a layer that records neither arguments nor results.
-    #[must_use]
     pub const fn new() -> Self {
         Self { arguments: false, results: false, max_bytes: 16 << 10 }
     }
@@ -78,19 +78,16 @@ impl Traced {
     /// Sets whether arguments are recorded as JSON in `gen_ai.tool.call.arguments`.
     ///
     /// Invalid arguments of a tool with secret properties are not recorded, since the secrets cannot be located.
-    #[must_use]
     pub const fn arguments(self, record: bool) -> Self {
         Self { arguments: record, ..self }
     }
 
     /// Sets whether structured results are recorded as JSON in `gen_ai.tool.call.result`.
-    #[must_use]
     pub const fn results(self, record: bool) -> Self {
         Self { results: record, ..self }
     }
 
     /// Sets the maximum length of arguments and of results, in bytes. 16 KiB by default. A truncated value ends in `…`.
-    #[must_use]
     pub const fn max_bytes(self, n_bytes: usize) -> Self {
         Self { max_bytes: n_bytes, ..self }
     }

@@ -141,7 +141,6 @@ pub const fn literal(json: &'static str) -> Literal {
 }
 
 /// Creates the requirements of a tool.
-#[must_use]
 pub const fn requirements(
     authorization: Vec<Authorization>,
     secrets: Vec<Secret>,

@@ -15,6 +15,7 @@ use serde_json::{Map, Value};
 // A block with unknown fields is read as `Other`, so that none of its fields is lost.
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
+#[must_use]
 pub enum Content {
     /// Text.
     Text {
@@ -69,19 +70,16 @@ pub enum Content {
 
 impl Content {
     /// Creates a block of text.
-    #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
         Content::Text { text: text.into() }
     }
 
     /// Creates an image block from bytes.
-    #[must_use]
     pub fn image(bytes: &[u8], mime_type: impl Into<String>) -> Self {
         Content::Image { data: base64(bytes), mime_type: mime_type.into() }
     }
 
     /// Creates an audio block from bytes.
-    #[must_use]
     pub fn audio(bytes: &[u8], mime_type: impl Into<String>) -> Self {
         Content::Audio { data: base64(bytes), mime_type: mime_type.into() }
     }
@@ -100,7 +98,6 @@ impl Content {
     /// assert_eq!(serde_json::to_value(&link)?["size"], 4_711);
     /// # Ok::<(), serde_json::Error>(())
     /// ```
-    #[must_use]
     pub fn resource_link(uri: impl Into<String>, name: impl Into<String>) -> Self {
         Content::ResourceLink {
             uri: uri.into(),
@@ -113,7 +110,6 @@ impl Content {
     }
 
     /// Sets the name for people of a resource link. Other blocks stay unchanged.
-    #[must_use]
     pub fn with_title(mut self, text: impl Into<String>) -> Self {
         if let Content::ResourceLink { title, .. } = &mut self {
             *title = Some(text.into());
@@ -122,7 +118,6 @@ impl Content {
     }
 
     /// Sets the description of a resource link. Other blocks stay unchanged.
-    #[must_use]
     pub fn with_description(mut self, text: impl Into<String>) -> Self {
         if let Content::ResourceLink { description, .. } = &mut self {
             *description = Some(text.into());
@@ -131,7 +126,6 @@ impl Content {
     }
 
     /// Sets the media type of a resource link. Other blocks stay unchanged.
-    #[must_use]
     pub fn with_mime_type(mut self, text: impl Into<String>) -> Self {
         if let Content::ResourceLink { mime_type, .. } = &mut self {
             *mime_type = Some(text.into());
@@ -140,7 +134,6 @@ impl Content {
     }
 
     /// Sets the size of a resource link, in bytes before any encoding. Other blocks stay unchanged.
-    #[must_use]
     pub fn with_size(mut self, n_bytes: u64) -> Self {
         if let Content::ResourceLink { size, .. } = &mut self {
             *size = Some(n_bytes);
@@ -149,7 +142,6 @@ impl Content {
     }
 
     /// Creates an embedded text resource.
-    #[must_use]
     pub fn resource_text(uri: impl Into<String>, mime_type: impl Into<String>, text: impl Into<String>) -> Self {
         let entry = |key: &str, value: String| (key.to_owned(), Value::String(value));
         Content::Resource {

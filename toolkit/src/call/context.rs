@@ -46,6 +46,7 @@ use crate::tool::{Requirements, Tool};
 /// }
 /// ```
 #[derive(Clone, Default)]
+#[must_use]
 pub struct Context {
     /// The tokens that cancel the call.
     cancel: Option<Arc<[CancelToken]>>,
@@ -85,7 +86,6 @@ impl Context {
         &Self { cancel: None, progress: None, attached: None, credentials: None, permits: None, asking: None };
 
     /// Creates a context without cancellation, progress listeners, credentials or attached values.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
@@ -118,7 +118,6 @@ impl Context {
     /// assert_eq!(error.kind(), ErrorKind::Cancelled);
     /// # Ok::<(), toolkit::catalog::Diagnostics>(())
     /// ```
-    #[must_use]
     pub fn with_cancel(mut self, token: CancelToken) -> Self {
         if !self.tokens().iter().any(|other| other.is_same(&token)) {
             self.cancel = Some(self.tokens().iter().cloned().chain([token]).collect());
@@ -163,7 +162,6 @@ impl Context {
     /// context.progress(1.0, 2.0, "half");
     /// assert_eq!(*seen.lock().unwrap(), [1.0]);
     /// ```
-    #[must_use]
     pub fn on_progress(mut self, listener: impl Fn(Progress) + Send + Sync + 'static) -> Self {
         self.progress = Some(Arc::new(listener));
         self
@@ -185,7 +183,6 @@ impl Context {
     /// let context = Context::new().with(Tenant(7));
     /// assert_eq!(context.get::<Tenant>().unwrap().0, 7);
     /// ```
-    #[must_use]
     pub fn with<T: Send + Sync + 'static>(mut self, value: T) -> Self {
         let earlier = self.attached.take();
         self.attached = Some(Arc::new(Attached { earlier, value }));
@@ -210,7 +207,6 @@ impl Context {
     /// assert_eq!(context.with(UserId(8)).get(), Some(&UserId(8)));
     /// ```
     #[cfg(feature = "http")]
-    #[must_use]
     pub fn with_extensions(self, extensions: impl Into<Arc<http::Extensions>>) -> Self {
         self.with(RequestExtensions(extensions.into()))
     }
@@ -242,7 +238,6 @@ impl Context {
 
     /// Sets the credentials of the caller. A tool has access to those that it requires; see `requires(…)` of
     /// [`tool`](macro@crate::tool).
-    #[must_use]
     pub fn with_credentials(mut self, credentials: Credentials) -> Self {
         self.credentials = Some(Arc::new(credentials));
         self
@@ -352,7 +347,6 @@ impl Context {
     /// context.log(LogLevel::Warning, "the cache is full");
     /// assert_eq!(*seen.lock().unwrap(), ["the cache is full"]);
     /// ```
-    #[must_use]
     pub fn on_log(self, least: LogLevel, listener: impl Fn(LogMessage) + Send + Sync + 'static) -> Self {
         self.with(LogListener { least, listener: Box::new(listener) })
     }
@@ -411,7 +405,6 @@ impl Context {
     }
 
     /// Sets the asker of the call, which replaces an earlier one.
-    #[must_use]
     pub fn with_asker(mut self, asker: impl Asker + 'static) -> Self {
         self.asking = Some(Arc::new(Asking { asker: Box::new(asker), waiting: AskingTime::default() }));
         self
@@ -605,7 +598,6 @@ impl Context {
     ///     }
     /// }
     /// ```
-    #[must_use]
     pub fn request(&self) -> &RequestParts {
         // Those that the host attaches take precedence.
         let unread = || self.get::<UnreadRequest>().map(|unread| &*unread.0);
@@ -614,7 +606,6 @@ impl Context {
 
     /// Attaches the parts of an HTTP request, which are read when a tool asks for them. Few tools do.
     #[doc(hidden)]
-    #[must_use]
     pub fn with_request(self, read: impl FnOnce() -> RequestParts + Send + 'static) -> Self {
         self.with(UnreadRequest(LazyLock::new(Box::new(read))))
     }
@@ -662,7 +653,6 @@ impl Context {
     /// assert_eq!(result.value(), r#""the document of ada""#);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    #[must_use]
     pub fn nested_with(self, prepare: impl Fn(&Tool, Self) -> Result<Self, ToolError> + Send + Sync + 'static) -> Self {
         self.with(Nested(Arc::new(prepare)))
     }

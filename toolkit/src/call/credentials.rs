@@ -21,6 +21,7 @@ use crate::tool::{Authorization, Requirements, Secret, Text};
 /// assert!(!format!("{credentials:?}").contains("s3cr3t"));
 /// ```
 #[derive(Clone, Default)]
+#[must_use]
 pub struct Credentials {
     authorizations: BTreeMap<String, ScopedToken>,
     secrets: BTreeMap<String, SecretString>,
@@ -36,27 +37,23 @@ struct ScopedToken {
 
 impl Credentials {
     /// Creates an empty set of credentials.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets the id of the user.
-    #[must_use]
     pub fn with_user_id(mut self, user_id: impl Into<String>) -> Self {
         self.user_id = Some(user_id.into());
         self
     }
 
     /// Adds a secret under the name by which tools require it.
-    #[must_use]
     pub fn with_secret(mut self, id: impl Into<String>, value: impl Into<SecretString>) -> Self {
         self.secrets.insert(id.into(), value.into());
         self
     }
 
     /// Adds the token of a provider that has granted these scopes.
-    #[must_use]
     pub fn with_authorization<I>(mut self, id: impl Into<String>, token: impl Into<SecretString>, scopes: I) -> Self
     where
         I: IntoIterator,
@@ -69,7 +66,6 @@ impl Credentials {
 
     /// Adds the token of a provider whose granted scopes are unknown. Scopes are not checked before the call; the
     /// provider checks them.
-    #[must_use]
     pub fn with_token(mut self, id: impl Into<String>, token: impl Into<SecretString>) -> Self {
         self.authorizations.insert(id.into(), ScopedToken { value: token.into(), scopes: None });
         self
@@ -106,7 +102,6 @@ impl Credentials {
     /// let held = Credentials::new().with_authorization("google", "t0k3n", ["mail.read"]);
     /// assert_eq!(held.missing(&required).to_string(), "an authorization by `google` (`mail.send`)");
     /// ```
-    #[must_use]
     pub fn missing(&self, required: &Requirements) -> Requirements {
         let authorization = required.authorization.iter().filter_map(|required| self.missing_of(required)).collect();
         let is_missing = |secret: &&Secret| !self.secrets.contains_key(&*secret.id);

@@ -37,6 +37,7 @@ use super::credentials::SecretString;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Default)]
+#[must_use]
 pub struct RequestParts {
     path: Option<Box<str>>,
     /// A line for each header, `name:value`. One text takes less work than one for each.
@@ -68,13 +69,11 @@ impl RequestParts {
         &Self { path: None, headers: String::new(), peer: None, session: None, caller: None, withheld: Vec::new() };
 
     /// Creates an empty request.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets the path, without the query.
-    #[must_use]
     pub fn with_path(mut self, path: &str) -> Self {
         self.path = Some(path.split(['?', '#']).next().unwrap_or_default().into());
         self
@@ -82,7 +81,6 @@ impl RequestParts {
 
     /// Adds a header, unless it contains a line break, or a value that is not UTF-8. One with credentials is not
     /// among the headers that tools read.
-    #[must_use]
     pub fn with_header(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
         let Ok(value) = str::from_utf8(value.as_ref()) else { return self };
         let name = name.to_ascii_lowercase();
@@ -101,14 +99,12 @@ impl RequestParts {
     }
 
     /// Sets the address of the client.
-    #[must_use]
     pub fn with_peer(mut self, peer: IpAddr) -> Self {
         self.peer = Some(peer);
         self
     }
 
     /// Sets the id of the session.
-    #[must_use]
     pub fn with_session(mut self, session: &str) -> Self {
         self.session = Some(session.into());
         self

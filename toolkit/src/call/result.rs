@@ -114,7 +114,6 @@ impl RunResult {
     }
 
     /// Returns the content that the tool returned beside or instead of a structured result; often none.
-    #[must_use]
     pub fn own_content(&self) -> &[Content] {
         match self.mcp() {
             Some(mcp) => mcp.content(),

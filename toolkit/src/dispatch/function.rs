@@ -329,7 +329,6 @@ impl<'a> Host<'a> {
     }
 
     /// Returns the context of the call.
-    #[must_use]
     pub const fn context(self) -> &'a Context {
         self.context
     }

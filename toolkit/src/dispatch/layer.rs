@@ -67,7 +67,6 @@ impl Call {
     }
 
     /// Returns the context of the call.
-    #[must_use]
     pub fn context(&self) -> &Context {
         &self.context
     }

@@ -21,6 +21,7 @@ use serde_json::{Map, Value};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
+#[must_use]
 pub struct Resource {
     /// The URI.
     pub uri: String,
@@ -48,7 +49,6 @@ pub struct Resource {
 
 impl Resource {
     /// Creates a resource from its URI and its name.
-    #[must_use]
     pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -63,31 +63,26 @@ impl Resource {
     }
 
     /// Sets the name for people.
-    #[must_use]
     pub fn title(self, title: impl Into<String>) -> Self {
         Self { title: Some(title.into()), ..self }
     }
 
     /// Sets the description for the model.
-    #[must_use]
     pub fn description(self, description: impl Into<String>) -> Self {
         Self { description: Some(description.into()), ..self }
     }
 
     /// Sets the media type.
-    #[must_use]
     pub fn mime_type(self, mime_type: impl Into<String>) -> Self {
         Self { mime_type: Some(mime_type.into()), ..self }
     }
 
     /// Sets the size in bytes before any encoding.
-    #[must_use]
     pub fn size(self, n_bytes: u64) -> Self {
         Self { size: Some(n_bytes), ..self }
     }
 
     /// Adds an entry to `_meta`.
-    #[must_use]
     pub fn meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.meta.insert(key.into(), value.into());
         self
@@ -160,6 +155,7 @@ impl SkillFile {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
+#[must_use]
 pub struct ResourceTemplate {
     /// The template (RFC 6570).
     pub uri_template: String,
@@ -184,7 +180,6 @@ pub struct ResourceTemplate {
 
 impl ResourceTemplate {
     /// Creates a template from its text (RFC 6570) and its name.
-    #[must_use]
     pub fn new(uri_template: impl Into<String>, name: impl Into<String>) -> Self {
         Self {
             uri_template: uri_template.into(),
@@ -198,25 +193,21 @@ impl ResourceTemplate {
     }
 
     /// Sets the name for people.
-    #[must_use]
     pub fn title(self, title: impl Into<String>) -> Self {
         Self { title: Some(title.into()), ..self }
     }
 
     /// Sets the description for the model.
-    #[must_use]
     pub fn description(self, description: impl Into<String>) -> Self {
         Self { description: Some(description.into()), ..self }
     }
 
     /// Sets the media type of all resources.
-    #[must_use]
     pub fn mime_type(self, mime_type: impl Into<String>) -> Self {
         Self { mime_type: Some(mime_type.into()), ..self }
     }
 
     /// Adds an entry to `_meta`.
-    #[must_use]
     pub fn meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.meta.insert(key.into(), value.into());
         self

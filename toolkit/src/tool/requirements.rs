@@ -39,6 +39,7 @@ use super::Text;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
+#[must_use]
 pub struct Requirements {
     /// The required authorizations, one for each provider.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -60,7 +61,6 @@ impl Requirements {
     pub const NONE: Self = Self { authorization: Vec::new(), secrets: Vec::new(), scopes: Vec::new(), user_id: false };
 
     /// Adds a secret.
-    #[must_use]
     pub fn with_secret(mut self, id: impl Into<Text>) -> Self {
         self.secrets.push(Secret::new(id));
         self
@@ -75,7 +75,6 @@ impl Requirements {
     /// assert_eq!(required.secrets[0].id, "KEY");
     /// assert_eq!(required.authorization[0].scopes, ["calendar.read"]);
     /// ```
-    #[must_use]
     pub fn with_authorization<I>(mut self, id: impl Into<Text>, scopes: I) -> Self
     where
         I: IntoIterator,
@@ -93,7 +92,6 @@ impl Requirements {
     /// let required = Requirements::NONE.with_scopes(["files:write"]);
     /// assert_eq!(required.to_string(), "a token with the scope `files:write`");
     /// ```
-    #[must_use]
     pub fn with_scopes<I>(mut self, scopes: I) -> Self
     where
         I: IntoIterator,
@@ -104,7 +102,6 @@ impl Requirements {
     }
 
     /// Adds the id of the user.
-    #[must_use]
     pub fn with_user_id(mut self) -> Self {
         self.user_id = true;
         self

@@ -106,7 +106,6 @@ impl Chain {
     }
 
     /// Returns the steps in the order in which they were added.
-    #[must_use]
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }

@@ -31,6 +31,7 @@ pub const PREVIOUS: &str = "previous";
 /// ```
 #[derive(Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[must_use]
 pub struct Step {
     /// The name of the step, by which later steps refer to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -128,7 +129,6 @@ fn duration(text: &str) -> Option<Duration> {
 
 impl Step {
     /// Creates a step that calls a tool by any of its names, without arguments.
-    #[must_use]
     pub fn new(tool: impl Into<String>) -> Self {
         Self {
             id: None,
@@ -143,21 +143,18 @@ impl Step {
     }
 
     /// Sets the id of the step, by which later steps refer to it.
-    #[must_use]
     pub fn named(mut self, id: impl Into<String>) -> Self {
         self.id = Some(id.into());
         self
     }
 
     /// Adds a constant argument.
-    #[must_use]
     pub fn arg(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.args.insert(name.into(), value.into());
         self
     }
 
     /// Adds several constant arguments.
-    #[must_use]
     pub fn args(mut self, args: impl IntoIterator<Item = (String, Value)>) -> Self {
         self.args.extend(args);
         self
@@ -183,7 +180,6 @@ impl Step {
     /// assert_eq!(chain.run_sync(&dispatcher, &Context::new())?.result().unwrap().value(), 3);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    #[must_use]
     pub fn use_previous(mut self) -> Self {
         self.use_previous = true;
         self
@@ -191,7 +187,6 @@ impl Step {
 
     /// Takes the argument `name` from the result of the earlier step `step`: the part at the JSON Pointer, or the
     /// whole result if the pointer is empty.
-    #[must_use]
     pub fn take(mut self, name: impl Into<String>, step: impl Into<String>, pointer: impl Into<String>) -> Self {
         let reference = Reference { step: step.into(), pointer: pointer.into() };
         self.from.insert(name.into(), reference);
@@ -199,7 +194,6 @@ impl Step {
     }
 
     /// In a parallel chain, waits for an earlier step without using its result.
-    #[must_use]
     pub fn after(mut self, step: impl Into<String>) -> Self {
         self.after.push(step.into());
         self
@@ -218,7 +212,6 @@ impl Step {
     /// assert_eq!(serde_json::to_value(&step)?, serde_json::json!({ "toolId": "mail:remind", "sleep": "3600s" }));
     /// # Ok::<(), serde_json::Error>(())
     /// ```
-    #[must_use]
     pub fn sleep(mut self, time: Duration) -> Self {
         let text = match time.subsec_millis() {
             0 => format!("{}s", time.as_secs()),
@@ -229,7 +222,6 @@ impl Step {
     }
 
     /// Waits for a point in time before the tool is called; a time in the past means no wait. See [`Step::sleep`].
-    #[must_use]
     pub fn until(mut self, time: SystemTime) -> Self {
         let time = Timestamp::try_from(time).unwrap_or(if time < SystemTime::UNIX_EPOCH {
             Timestamp::MIN

@@ -56,6 +56,7 @@ const CONTAINER_START_TIMEOUT: Duration = Duration::from_secs(60);
 /// # fn main() {}
 /// ```
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct Process {
     starter: Starter,
     pool: Arc<Pool>,
@@ -69,7 +70,6 @@ impl Default for Process {
 
 impl Process {
     /// Creates a sandbox whose workers are this program.
-    #[must_use]
     pub fn new() -> Self {
         Self::launched(Launch::ThisProgram)
     }
@@ -86,13 +86,11 @@ impl Process {
     /// let sandbox = Process::command("ssh", command);
     /// assert_eq!(sandbox.info().kind, "ssh");
     /// ```
-    #[must_use]
     pub fn command(kind: impl Into<String>, command: CommandLine) -> Self {
         Self::launched(Launch::Command(kind.into(), Box::new(command)))
     }
 
     /// Creates a sandbox whose workers run in containers.
-    #[must_use]
     pub fn container(container: Container) -> Self {
         let sandbox = Self::launched(Launch::Container(Box::new(container)));
         sandbox.start_timeout(CONTAINER_START_TIMEOUT)
@@ -105,7 +103,6 @@ impl Process {
 
     /// Sets the profile. With [`Profile::Hardened`], no session is opened unless everything is enforced. Default:
     /// [`Profile::Standard`].
-    #[must_use]
     pub fn profile(mut self, profile: Profile) -> Self {
         self.starter.profile = profile;
         self.pool = Arc::new(Pool::new(self.pool.size()));
@@ -114,14 +111,12 @@ impl Process {
 
     /// Sets the number of workers that wait for programs, already started and confined. Each of them runs one program,
     /// with the limits of the program before. They are started in the background after a session was opened. Default: 0.
-    #[must_use]
     pub fn ready(mut self, n: usize) -> Self {
         self.pool = Arc::new(Pool::new(n));
         self
     }
 
     /// Sets the time that a worker has to start and to confine itself. Default: 10 seconds, and 60 in a container.
-    #[must_use]
     pub fn start_timeout(mut self, timeout: Duration) -> Self {
         self.starter.timeout = timeout;
         self.pool = Arc::new(Pool::new(self.pool.size()));

@@ -28,6 +28,7 @@ use crate::headers::is_loopback;
 /// assert!(guard.check(&Uri::from_static("/mcp"), &headers).is_err());
 /// ```
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct HostGuard {
     hosts: Vec<String>,
     origins: Vec<String>,
@@ -51,38 +52,32 @@ enum Base {
 
 impl HostGuard {
     /// Creates a guard that accepts `localhost` and loopback addresses, and pages of these origins.
-    #[must_use]
     pub fn local() -> Self {
         Self { hosts: Vec::new(), origins: Vec::new(), base: Base::Loopback, accepts_own_pages: false, is_off: false }
     }
 
     /// Creates a guard that accepts `localhost` and all IP addresses, and pages of the host of the request.
-    #[must_use]
     pub fn addresses() -> Self {
         Self { base: Base::Addresses, accepts_own_pages: true, ..Self::local() }
     }
 
     /// Creates a guard that accepts all hosts and origins, for a server behind a proxy that checks them.
-    #[must_use]
     pub fn unchecked() -> Self {
         Self { is_off: true, ..Self::local() }
     }
 
     /// Accepts all hosts. The accepted origins do not change.
-    #[must_use]
     pub fn with_any_host(self) -> Self {
         Self { base: Base::Any, ..self }
     }
 
     /// Accepts a host, with any port unless `host` has one.
-    #[must_use]
     pub fn with_host(mut self, host: impl Into<String>) -> Self {
         self.hosts.push(host.into());
         self
     }
 
     /// Accepts pages of an origin, such as `https://example.com`.
-    #[must_use]
     pub fn with_origin(mut self, origin: impl Into<String>) -> Self {
         self.origins.push(origin.into());
         self
@@ -103,7 +98,6 @@ impl HostGuard {
     /// assert!(guard.check(&Uri::from_static("/"), &headers).is_err());
     /// assert!(guard.with_own_pages().check(&Uri::from_static("/"), &headers).is_ok());
     /// ```
-    #[must_use]
     pub fn with_own_pages(self) -> Self {
         Self { accepts_own_pages: true, ..self }
     }

@@ -101,7 +101,6 @@ impl HttpServer {
     }
 
     /// Returns the guard.
-    #[must_use]
     pub fn guard(&self) -> &HostGuard {
         &self.guard
     }

@@ -12,6 +12,7 @@ use crate::summary::cut;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 #[non_exhaustive]
+#[must_use]
 pub struct ToolExample {
     /// The id of the example.
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -43,34 +44,29 @@ impl ToolExample {
     /// let example = ToolExample::new(json!({ "a": 1, "b": 2 })).title("small numbers").result_hint("3");
     /// assert_eq!(example.title, "small numbers");
     /// ```
-    #[must_use]
     pub fn new(args: Value) -> Self {
         Self { args, ..Self::default() }
     }
 
     /// Sets the id.
-    #[must_use]
     pub fn id(mut self, id: impl Into<String>) -> Self {
         self.id = id.into();
         self
     }
 
     /// Sets the title.
-    #[must_use]
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.title = title.into();
         self
     }
 
     /// Sets the description.
-    #[must_use]
     pub fn description(mut self, description: impl Into<String>) -> Self {
         self.description = description.into();
         self
     }
 
     /// Sets the hint about the result.
-    #[must_use]
     pub fn result_hint(mut self, hint: impl Into<String>) -> Self {
         self.result_hint = hint.into();
         self

@@ -29,6 +29,7 @@ use toolkit::call::SecretString;
 /// let semantic = Semantic::new(model);
 /// # Ok::<(), toolkit_search::embed::RemoteError>(())
 /// ```
+#[must_use]
 pub struct RemoteModel {
     agent: Agent,
     url: Uri,
@@ -88,25 +89,21 @@ impl RemoteModel {
     }
 
     /// Sets the token of the `Authorization: Bearer …` header.
-    #[must_use]
     pub fn bearer(self, token: SecretString) -> Self {
         Self { token: Some(token), ..self }
     }
 
     /// Sets the number of dimensions, for models with a choice.
-    #[must_use]
     pub fn dimensions(self, dimensions: usize) -> Self {
         Self { dimensions: Some(dimensions), ..self }
     }
 
     /// Sets the maximum number of texts in a request. 64 by default, at least 1.
-    #[must_use]
     pub fn batch_size(self, n_texts: usize) -> Self {
         Self { batch_size: n_texts.max(1), ..self }
     }
 
     /// Sets the timeout of a batch of texts, including all retries. 30 seconds by default.
-    #[must_use]
     pub fn timeout(self, timeout: Duration) -> Self {
         Self { timeout, ..self }
     }

@@ -35,6 +35,7 @@ use crate::worker;
 /// let sandbox = Process::container(container).profile(Profile::Hardened).ready(4);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
 pub struct Container {
     client: ContainerClient,
     image: String,
@@ -72,28 +73,24 @@ impl Container {
     }
 
     /// Sets the path of the worker in the image. Default: the entry point of the image.
-    #[must_use]
     pub fn program(mut self, program: impl Into<OsString>) -> Self {
         self.program = Some(program.into());
         self
     }
 
     /// Sets the runtime, such as `runsc` or `kata-runtime`; in Kubernetes, the runtime class of the pod.
-    #[must_use]
     pub fn runtime(mut self, runtime: impl Into<String>) -> Self {
         self.runtime = Some(runtime.into());
         self
     }
 
     /// Sets the path of the seccomp profile for [`Profile::Hardened`]; in Kubernetes, below the folder of the kubelet.
-    #[must_use]
     pub fn seccomp_profile(mut self, path: impl Into<String>) -> Self {
         self.seccomp_profile = Some(path.into());
         self
     }
 
     /// Adds an option of the client's command `run`, such as `--cgroup-parent=models`.
-    #[must_use]
     pub fn option(mut self, option: impl Into<OsString>) -> Self {
         self.options.push(option.into());
         self
@@ -111,7 +108,6 @@ impl Container {
     /// let command = container.command_line("worker-1", &Limits::default(), Profile::Standard);
     /// assert!(command.to_string().starts_with("docker run --interactive --rm --name=worker-1 "));
     /// ```
-    #[must_use]
     pub fn command_line(&self, name: &str, limits: &Limits, profile: Profile) -> CommandLine {
         match self.client {
             ContainerClient::Docker => docker("docker", self, name, limits, profile),
@@ -251,6 +247,7 @@ const LIBRARIES: [&str; 5] = ["/lib", "/lib32", "/lib64", "/usr/lib", "/usr/lib6
 /// assert_eq!(command.to_string(), "/usr/local/bin/toolkit-code-worker");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
 pub struct CommandLine {
     program: OsString,
     arguments: Vec<OsString>,
@@ -269,21 +266,18 @@ impl CommandLine {
     }
 
     /// Adds arguments.
-    #[must_use]
     pub fn args<S: Into<OsString>>(mut self, arguments: impl IntoIterator<Item = S>) -> Self {
         self.arguments.extend(arguments.into_iter().map(Into::into));
         self
     }
 
     /// Passes on the environment of this process, which clients of containers need to find their servers.
-    #[must_use]
     pub fn inherit_environment(mut self) -> Self {
         self.inherits_environment = true;
         self
     }
 
     /// Sets a command line that removes what outlives the process when that is killed, such as a container.
-    #[must_use]
     pub fn cleanup(mut self, cleanup: CommandLine) -> Self {
         self.cleanup = Some(Box::new(cleanup));
         self
