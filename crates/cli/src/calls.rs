@@ -95,7 +95,9 @@ pub(crate) fn run(dispatcher: &Dispatcher, matches: &ArgMatches) -> Result<Optio
 /// Returns the defects of `--allow`.
 #[cfg(feature = "calls")]
 fn allowed(matches: &ArgMatches) -> impl Iterator<Item = toolkit_contract::calls::Defect> + '_ {
-    matches.get_many::<String>("allow").into_iter().flatten().filter_map(|code| code.parse().ok())
+    use toolkit_contract::calls::Defect;
+
+    matches.get_many::<String>("allow").into_iter().flatten().filter_map(|code| Defect::from_code(code))
 }
 
 /// Adds the command that makes the call to each defect.

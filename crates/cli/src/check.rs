@@ -203,7 +203,7 @@ fn allowed(matches: &ArgMatches) -> Vec<Rule> {
 /// Parses the code of a lint rule or of a defect.
 fn code(code: &str) -> Result<String, UnknownRuleError> {
     #[cfg(feature = "calls")]
-    if code.parse::<toolkit_contract::calls::Defect>().is_ok() {
+    if toolkit_contract::calls::Defect::from_code(code).is_some() {
         return Ok(code.to_owned());
     }
     code.parse::<Rule>().map(|_| code.to_owned())

@@ -83,7 +83,7 @@ use self::caller::{Caller, EndedCall};
 use self::cases::Cases;
 use self::generate::{Generator, mutate};
 use self::judge::{FoundDefect, Judge};
-pub use self::report::{CallDiagnostic, CallReport, CallsError, Defect, UnknownDefectError, Untested};
+pub use self::report::{CallDiagnostic, CallReport, CallsError, Defect, Untested};
 
 /// The default number of calls of each tool.
 const PER_TOOL: usize = 100;

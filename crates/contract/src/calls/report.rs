@@ -2,9 +2,8 @@
 
 use std::fmt;
 use std::io;
-use std::str::FromStr;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toolkit::call::BoxError;
 use toolkit_schema::excerpt;
@@ -20,7 +19,8 @@ macro_rules! defects {
         ///
         /// assert_eq!(Defect::LeakedSecret.code(), "leaked-secret");
         /// ```
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(rename_all = "kebab-case")]
         #[non_exhaustive]
         pub enum Defect { $(#[doc = $doc] $Defect,)* }
 
@@ -32,6 +32,12 @@ macro_rules! defects {
             #[must_use]
             pub fn code(self) -> &'static str {
                 match self { $(Defect::$Defect => $code,)* }
+            }
+
+            /// Returns the defect with this [code](Self::code).
+            #[must_use]
+            pub fn from_code(code: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|defect| defect.code() == code)
             }
         }
     };
@@ -50,49 +56,9 @@ defects! {
     NotIdempotent "not-idempotent" "Two calls of an idempotent tool with the same arguments have different results.",
 }
 
-impl FromStr for Defect {
-    type Err = UnknownDefectError;
-
-    fn from_str(code: &str) -> Result<Self, UnknownDefectError> {
-        Self::ALL.iter().copied().find(|defect| defect.code() == code).ok_or(UnknownDefectError)
-    }
-}
-
-/// The error of an unknown code of a [`Defect`].
-///
-/// ```
-/// use toolkit_contract::calls::Defect;
-///
-/// let error = "write".parse::<Defect>().unwrap_err();
-/// assert!(error.to_string().starts_with("unknown defect; the defects are panic, ends, "));
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UnknownDefectError;
-
-impl fmt::Display for UnknownDefectError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let codes: Vec<&str> = Defect::ALL.iter().map(|defect| defect.code()).collect();
-        write!(f, "unknown defect; the defects are {}", codes.join(", "))
-    }
-}
-
-impl std::error::Error for UnknownDefectError {}
-
 impl fmt::Display for Defect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.code())
-    }
-}
-
-impl Serialize for Defect {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.code())
-    }
-}
-
-impl<'de> Deserialize<'de> for Defect {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
     }
 }
 

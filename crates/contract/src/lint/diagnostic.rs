@@ -93,7 +93,8 @@ macro_rules! rules {
         /// assert!(warnings.count() > 0);
         /// # Ok::<(), toolkit_contract::lint::UnknownRuleError>(())
         /// ```
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+        #[serde(rename_all = "kebab-case")]
         #[non_exhaustive]
         pub enum Rule { $(#[doc = $reason] $(#[$doc])* $Rule,)* }
 
@@ -170,12 +171,6 @@ impl fmt::Display for LintDiagnostic {
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.code())
-    }
-}
-
-impl Serialize for Rule {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.code())
     }
 }
 
