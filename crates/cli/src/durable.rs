@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 use std::fs::DirBuilder;
-use std::io::{self, IsTerminal, Write};
+use std::io;
 use std::path::PathBuf;
 use std::pin::pin;
 use std::time::{Duration, Instant};
@@ -20,9 +20,11 @@ use toolkit_durable::{
 
 use crate::error::{CommandError, Exit};
 use crate::options::{program_name, state_directory};
-use crate::report::counted;
+use crate::report::{counted, is_confirmed};
 use crate::runtime;
-use crate::style::{self, BOLD, DIM, printable, width};
+use crate::stderr::say;
+use crate::style::table::Table;
+use crate::style::{self, BOLD, NOTE, PLAIN, printable};
 
 /// The time after which a command that waits for a run reports that no worker has taken it.
 const WORKER_WAIT: Duration = Duration::from_secs(3);
@@ -121,7 +123,7 @@ pub(crate) async fn start(
     };
     let client = Client::connect(connect).await.map_err(failed)?;
     let run = client.start(chain, id).await.map_err(failed)?;
-    note(&format!("run {}", run.id()))?;
+    say(NOTE, &format!("run {}", run.id()));
     wait(&run, connect.application_name(), options).await
 }
 
@@ -153,16 +155,19 @@ async fn wait(run: &Run, application: &str, options: &str) -> Result<ChainOutcom
             if let StepState::Waiting { pause, attempt, .. } = &step.state
                 && reported.insert((step.index, *attempt))
             {
-                note(&waits(run, step, pause, options))?;
+                say(NOTE, &waits(run, step, pause, options));
             }
         }
         let has_no_worker = matches!(status.state, RunState::Queued | RunState::NoWorker);
         if has_no_worker && begun.elapsed() >= WORKER_WAIT && !std::mem::replace(&mut has_reported_worker, true) {
             let version = status.version.map(|version| format!(" with version {version}")).unwrap_or_default();
-            note(&format!(
-                "no worker runs it yet, and the command goes on waiting; start one of the application `{application}`{version} \
+            say(
+                NOTE,
+                &format!(
+                    "no worker runs it yet, and the command goes on waiting; start one of the application `{application}`{version} \
                  with `serve --durable`"
-            ))?;
+                ),
+            );
         }
     }
 }
@@ -186,10 +191,6 @@ fn or(words: &[&str]) -> String {
         [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
         _ => words.concat(),
     }
-}
-
-fn note(message: &str) -> io::Result<()> {
-    writeln!(anstream::stderr(), "{} {}", style::NOTE, printable(message))
 }
 
 /// Runs one of the commands about a run. Returns the outcome of the run for `wait`.
@@ -316,7 +317,7 @@ pub(crate) fn list(matches: &ArgMatches, program: &str) -> Result<Exit, CommandE
         write_runs(&runs)?;
     }
     if runs.len() >= limit(matches) {
-        note(&format!("these are the last {}; --limit N lists more", counted(runs.len(), "run")))?;
+        say(NOTE, &format!("these are the last {}; --limit N lists more", counted(runs.len(), "run")));
     }
     Ok(Exit::Success)
 }
@@ -334,15 +335,15 @@ pub(crate) fn prune(matches: &ArgMatches, program: &str) -> Result<Exit, Command
     let client = runtime.block_on(client(&connect, matches))?;
     let runs = runtime.block_on(client.list(&filter)).map_err(failed)?;
     if runs.is_empty() {
-        note(&format!("no run of the application `{}` is that old", connect.application_name()))?;
+        say(NOTE, &format!("no run of the application `{}` is that old", connect.application_name()));
         return Ok(Exit::Success);
     }
     write_runs(&runs)?;
-    if !is_confirmed(matches, &counted(runs.len(), "run"))? {
+    if !may_delete(matches, &counted(runs.len(), "run"))? {
         return Ok(Exit::Success);
     }
     let n_deleted = runtime.block_on(client.delete(runs.iter().map(|run| &run.id))).map_err(failed)?;
-    note(&format!("deleted {}", counted(usize::try_from(n_deleted).unwrap_or(usize::MAX), "run")))?;
+    say(NOTE, &format!("deleted {}", counted(usize::try_from(n_deleted).unwrap_or(usize::MAX), "run")));
     Ok(Exit::Success)
 }
 
@@ -358,49 +359,22 @@ fn filter(matches: &ArgMatches) -> RunFilter {
 }
 
 /// Returns true if the runs shall be deleted.
-fn is_confirmed(matches: &ArgMatches, n_runs: &str) -> io::Result<bool> {
-    if matches.get_flag("yes") {
-        return Ok(true);
-    }
-    if matches.get_flag("dry-run") || !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
-        note(&format!("nothing was deleted; --yes deletes {n_runs}"))?;
+fn may_delete(matches: &ArgMatches, n_runs: &str) -> io::Result<bool> {
+    let kept = format!("nothing was deleted; --yes deletes {n_runs}");
+    if matches.get_flag("dry-run") {
+        say(NOTE, &kept);
         return Ok(false);
     }
-    write!(anstream::stderr(), "Delete {n_runs}? [y/N] ")?;
-    let mut answer = String::new();
-    io::stdin().read_line(&mut answer)?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+    is_confirmed(matches, &format!("Delete {n_runs}?"), &kept)
 }
 
 const HEADERS: [&str; 7] = ["RUN", "STATE", "APPLICATION", "VERSION", "STARTED", "CHANGED", "WAITS FOR"];
 
-/// Writes a table on a terminal, and otherwise tab-separated lines without a header.
 fn write_runs(runs: &[RunSummary]) -> io::Result<()> {
-    let rows: Vec<[String; 7]> = runs.iter().map(cells).collect();
-    if style::terminal_width().is_none() {
-        let mut out = io::stdout().lock();
-        return rows.iter().try_for_each(|row| writeln!(out, "{}", row.join("\t")));
-    }
-    let columns = |nth: usize| rows.iter().map(|row| width(&row[nth])).max().unwrap_or(0).max(width(HEADERS[nth]));
-    let widths: [usize; 7] = std::array::from_fn(columns);
-    let line = |cells: [&str; 7]| {
-        let cells = std::iter::zip(cells, widths).map(|(cell, columns)| style::padded(cell, columns));
-        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
-    };
-    let mut out = anstream::stdout().lock();
-    if !rows.is_empty() {
-        writeln!(out, "{DIM}{}{}", line(HEADERS), DIM.clear())?;
-    }
-    for (row, run) in std::iter::zip(&rows, runs) {
-        let text = line(row.each_ref().map(String::as_str));
-        match run.state {
-            RunState::NoWorker | RunState::Waiting | RunState::Failed | RunState::Parked => {
-                writeln!(out, "{BOLD}{text}{}", BOLD.clear())?;
-            }
-            _ => writeln!(out, "{text}")?,
-        }
-    }
-    Ok(())
+    Table::new(HEADERS, runs.iter().map(cells)).write(|nth| match runs[nth].state {
+        RunState::NoWorker | RunState::Waiting | RunState::Failed | RunState::Parked => BOLD,
+        _ => PLAIN,
+    })
 }
 
 fn cells(run: &RunSummary) -> [String; 7] {

@@ -13,7 +13,8 @@ use crate::error::CommandError;
 #[cfg(feature = "otc")]
 use crate::options::program_name;
 use crate::options::switch;
-use crate::style::{BOLD, DIM, padded, printable, terminal_width, width};
+use crate::style::table::Table;
+use crate::style::{BOLD, PLAIN, printable};
 
 /// The formats that a model or a client reads, except for Open Tool Calling, which is a feature.
 pub(crate) const ALL: [&str; 10] = [
@@ -184,38 +185,9 @@ fn largest_tools(usage: &Usage) -> String {
 /// Writes a table on a terminal, and otherwise tab-separated lines.
 pub(crate) fn write_usages(usages: &[Usage]) -> io::Result<()> {
     let rows = usages.iter().map(|usage| {
-        [
-            usage.target.to_owned(),
-            usage.what.to_owned(),
-            usage.count.to_string(),
-            usage.limit.to_string(),
-            largest_tools(usage),
-        ]
+        let (count, limit) = (usage.count.to_string(), usage.limit.to_string());
+        [usage.target.to_owned(), usage.what.to_owned(), count, limit, largest_tools(usage)]
     });
-    let rows: Vec<[String; 5]> = rows.collect();
-    let mut out = anstream::stdout().lock();
-    if terminal_width().is_none() {
-        for row in rows {
-            writeln!(out, "{}", row.join("\t"))?;
-        }
-        return Ok(());
-    }
-    let header = ["TARGET", "LIMIT", "USED", "MAX", "LARGEST"];
-    let columns = [0, 1, 2, 3].map(|nth| {
-        let cells = rows.iter().map(|row| width(&row[nth]));
-        cells.max().unwrap_or(0).max(width(header[nth]))
-    });
-    let line = |row: [&str; 5]| {
-        let cells: Vec<String> = row.iter().zip(columns).map(|(cell, columns)| padded(cell, columns)).collect();
-        format!("{}  {}", cells.join("  "), row[4])
-    };
-    writeln!(out, "{DIM}{}{}", line(header), DIM.clear())?;
-    for (row, usage) in rows.iter().zip(usages) {
-        let text = line(row.each_ref().map(String::as_str));
-        match usage.is_over() {
-            true => writeln!(out, "{BOLD}{}{}", text.trim_end(), BOLD.clear())?,
-            false => writeln!(out, "{}", text.trim_end())?,
-        }
-    }
-    Ok(())
+    let table = Table::new(["TARGET", "LIMIT", "USED", "MAX", "LARGEST"], rows);
+    table.write(|nth| if usages[nth].is_over() { BOLD } else { PLAIN })
 }

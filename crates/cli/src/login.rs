@@ -17,7 +17,8 @@ use crate::error::{CommandError, Exit};
 use crate::options::{duration, json_switch, program_name, read_text, state_directory, switch};
 use crate::program::Program;
 use crate::runtime;
-use crate::style::{self, HIGHLIGHT, PLAIN, padded, printable, width};
+use crate::stderr::say;
+use crate::style::{self, HIGHLIGHT, NOTE, PLAIN, padded, printable, width};
 
 pub(crate) fn login_command() -> Command {
     Command::new("login")
@@ -91,7 +92,7 @@ pub(crate) fn logout(matches: &ArgMatches, program: &Program) -> Result<Exit, Co
         true => "the login is removed",
         false => "there was no login",
     };
-    let _ = writeln!(anstream::stderr(), "{} {message}", style::NOTE);
+    say(NOTE, message);
     Ok(Exit::Success)
 }
 
@@ -102,21 +103,23 @@ const MAX_LINE_BYTES: u64 = 16 << 10;
 async fn log_in(server: &str, endpoint: &Endpoint, is_elsewhere: bool, limit: Duration) -> Result<Exit, CommandError> {
     let error = |error: OAuthError| failed(server, error);
     let login = endpoint.login().await.map_err(error)?;
-    let url = printable(login.url()).into_owned();
+    let url = login.url().to_owned();
     let state = if is_elsewhere {
-        note(&format!("open this URL in a browser, and log in:\n\n{url}\n"));
-        note("then paste the address of the page that cannot be opened (http://127.0.0.1:...):");
+        say(NOTE, &format!("open this URL in a browser, and log in:\n\n{url}\n"));
+        say(NOTE, "then paste the address of the page that cannot be opened (http://127.0.0.1:...):");
         login.wait_or_paste(limit, paste).await
     } else {
         match open(login.url().to_owned()).await {
-            true => note(&format!("waiting for the login in the browser; if it has not opened, open\n\n{url}\n")),
-            false => note(&format!("open this URL in a browser on this machine (or see --no-browser):\n\n{url}\n")),
+            true => say(NOTE, &format!("waiting for the login in the browser; if it has not opened, open\n\n{url}\n")),
+            false => {
+                say(NOTE, &format!("open this URL in a browser on this machine (or see --no-browser):\n\n{url}\n"))
+            }
         }
         login.wait(limit).await
     };
     let state = state.map_err(error)?;
     let scopes = if state.scopes.is_empty() { String::new() } else { format!(" ({})", state.scopes.join(" ")) };
-    note(&printable(&format!("logged in at {}{scopes}", state.issuer)));
+    say(NOTE, &format!("logged in at {}{scopes}", state.issuer));
     Ok(Exit::Success)
 }
 
@@ -130,7 +133,7 @@ async fn open(url: String) -> bool {
 /// Reads an address from stdin. Returns `None` at its end.
 async fn paste(rejected: Option<OAuthError>) -> Option<String> {
     if let Some(error) = rejected {
-        note(&format!("{}; paste the address again:", printable(&error.to_string())));
+        say(NOTE, &format!("{error}; paste the address again:"));
     }
     let line = tokio::task::spawn_blocking(|| {
         let mut line = String::new();
@@ -138,10 +141,6 @@ async fn paste(rejected: Option<OAuthError>) -> Option<String> {
         n_bytes.is_ok_and(|n_bytes| n_bytes > 0).then_some(line)
     });
     line.await.ok().flatten()
-}
-
-fn note(text: &str) {
-    let _ = writeln!(anstream::stderr(), "{} {text}", style::NOTE);
 }
 
 /// The credentials for a server.

@@ -1,13 +1,19 @@
 //! Tools, diagnostics and lints, as text and as JSON.
 
+#[cfg(any(feature = "durable", feature = "install"))]
+use std::io::IsTerminal;
 use std::io::{self, Write};
 
+#[cfg(any(feature = "durable", feature = "install"))]
+use clap::ArgMatches;
 use serde_json::{Map, Value, json};
 use toolkit::Tool;
 use toolkit::catalog::{DiagnosticKind, Diagnostics};
 use toolkit::tool::Annotations;
 use toolkit_contract::lint::{Level, LintDiagnostic};
 
+#[cfg(any(feature = "durable", feature = "install"))]
+use crate::stderr::say;
 use crate::style::{self, printable};
 
 /// Returns the canonical JSON of a tool with its id and its source location.
@@ -102,4 +108,20 @@ pub(crate) fn snake_case(name: &str) -> String {
         snake.push(c.to_ascii_lowercase());
     }
     snake
+}
+
+/// Returns true for `--yes`, or if the user answers a question with yes. Without a terminal, it prints `without_answer`.
+#[cfg(any(feature = "durable", feature = "install"))]
+pub(crate) fn is_confirmed(matches: &ArgMatches, question: &str, without_answer: &str) -> io::Result<bool> {
+    if matches.get_flag("yes") {
+        return Ok(true);
+    }
+    if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
+        say(style::NOTE, without_answer);
+        return Ok(false);
+    }
+    write!(anstream::stderr(), "{question} [y/N] ")?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }

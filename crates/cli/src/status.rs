@@ -14,7 +14,8 @@ use crate::listen::{self, TOKEN};
 use crate::options::{duration, json_switch};
 use crate::report::counted;
 use crate::runtime;
-use crate::style::{self, BOLD, DIM, HIGHLIGHT, PLAIN, padded, printable, width};
+use crate::style::table::Table;
+use crate::style::{self, BOLD, DIM, HIGHLIGHT, PLAIN, printable};
 
 pub(crate) fn command() -> Command {
     Command::new("status")
@@ -107,18 +108,10 @@ fn write_table(report: &Report, out: &mut impl Write) -> io::Result<()> {
     if report.backends.is_empty() {
         return Ok(());
     }
-    let rows: Vec<[String; 9]> = report.backends.iter().map(cells).collect();
-    let widths: Vec<usize> = (0..HEADERS.len())
-        .map(|nth| rows.iter().map(|row| width(&row[nth])).max().unwrap_or(0).max(width(HEADERS[nth])))
-        .collect();
-    let line = |cells: [&str; 9]| {
-        let cells = std::iter::zip(cells, &widths).map(|(cell, columns)| padded(cell, *columns));
-        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
-    };
-    writeln!(out, "{DIM}{}{}", line(HEADERS), DIM.clear())?;
-    for (backend, row) in std::iter::zip(&report.backends, &rows) {
-        let paint = if backend.is_ready() { PLAIN } else { HIGHLIGHT };
-        writeln!(out, "{paint}{}{}", line(row.each_ref().map(String::as_str)), paint.clear())?;
+    let table = Table::new(HEADERS, report.backends.iter().map(cells));
+    table.write_header(out)?;
+    for (nth, backend) in report.backends.iter().enumerate() {
+        table.write_row(out, nth, if backend.is_ready() { PLAIN } else { HIGHLIGHT })?;
         if !backend.is_ready()
             && let Some(error) = &backend.last_error
         {

@@ -1,5 +1,8 @@
 //! Terminal output: colors, widths, and escaping of control characters.
 
+#[cfg(any(feature = "durable", feature = "export", feature = "proxy"))]
+pub(crate) mod table;
+
 use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, IsTerminal, Write};

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, Metadata};
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -17,7 +17,9 @@ use super::client::{Entry, Os, Scope, executable};
 use super::document::{self, Document};
 use super::{ChangedConfig, failed};
 use crate::error::{CommandError, Exit};
-use crate::style::{self, printable};
+use crate::report::is_confirmed;
+use crate::stderr::say;
+use crate::style::{self, NOTE, printable};
 
 /// A change of one file.
 struct Change {
@@ -49,7 +51,7 @@ pub(super) fn install(target: &ChangedConfig, entry: &Entry, matches: &ArgMatche
     make(target, changes, matches)?;
     if !empty.is_empty() {
         let names = empty.into_iter().collect::<Vec<_>>().join(", ");
-        note(&format!("{} reads no environment variables; set {names} in the file", target.client.title()));
+        say(NOTE, &format!("{} reads no environment variables; set {names} in the file", target.client.title()));
     }
     Ok(Exit::Success)
 }
@@ -73,7 +75,7 @@ pub(super) fn uninstall(target: &ChangedConfig, matches: &ArgMatches) -> Result<
         }
     }
     if changes.is_empty() {
-        note(&format!("{} has no server `{}`", target.client.title(), target.name));
+        say(NOTE, &format!("{} has no server `{}`", target.client.title(), target.name));
         return Ok(Exit::Success);
     }
     make(target, changes, matches)?;
@@ -126,7 +128,7 @@ fn make(target: &ChangedConfig, changes: Vec<Change>, matches: &ArgMatches) -> R
     let (changes, same): (Vec<Change>, Vec<Change>) =
         changes.into_iter().partition(|change| change.new != change.file.text());
     for Change { file, .. } in &same {
-        note(&format!("{} is up to date", file.path.display()));
+        say(NOTE, &format!("{} is up to date", file.path.display()));
     }
     let mut out = anstream::stdout();
     for Change { file, new } in &changes {
@@ -134,15 +136,15 @@ fn make(target: &ChangedConfig, changes: Vec<Change>, matches: &ArgMatches) -> R
         writeln!(out, "{}{}{}", style::BOLD, printable(&file.path.display().to_string()), style::BOLD.clear())?;
         write_difference(&mut out, file.text(), new)?;
     }
-    if changes.is_empty() || !is_confirmed(matches)? {
+    if changes.is_empty() || !may_change(matches)? {
         return Ok(());
     }
     for Change { file, new } in &changes {
         let backup = file.replace(new, target.scope == Scope::User).map_err(failed)?;
         let kept = backup.map(|backup| format!("; the old file is {}", backup.display())).unwrap_or_default();
-        note(&format!("wrote {}{kept}", file.path.display()));
+        say(NOTE, &format!("wrote {}{kept}", file.path.display()));
     }
-    note(&format!("{} reads its configuration when it starts", target.client.title()));
+    say(NOTE, &format!("{} reads its configuration when it starts", target.client.title()));
     Ok(())
 }
 
@@ -155,7 +157,7 @@ fn install_with_claude(target: &ChangedConfig, entry: &Entry, matches: &ArgMatch
         check_owner(target, &file, &document, entry, matches)?;
         document.set(&target.name, entry);
         if document.to_string() == file.text() {
-            note(&format!("{} is up to date", file.path.display()));
+            say(NOTE, &format!("{} is up to date", file.path.display()));
             return Ok(Exit::Success);
         }
         // Its values would be visible in the list of processes.
@@ -172,33 +174,16 @@ fn install_with_claude(target: &ChangedConfig, entry: &Entry, matches: &ArgMatch
 /// Shows a command, and runs it if the user agrees.
 fn run(command: &ClaudeCommand, matches: &ArgMatches) -> Result<Exit, CommandError> {
     writeln!(anstream::stdout(), "{}", printable(&command.line()))?;
-    if is_confirmed(matches)? {
+    if may_change(matches)? {
         command.run().map_err(failed)?;
     }
     Ok(Exit::Success)
 }
 
 /// Returns true if the change shall be made.
-fn is_confirmed(matches: &ArgMatches) -> io::Result<bool> {
-    if matches.get_flag("yes") {
-        return Ok(true);
-    }
-    if matches.get_flag("dry-run") {
-        return Ok(false);
-    }
-    if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
-        note("nothing was changed; --yes makes the change");
-        return Ok(false);
-    }
-    write!(anstream::stderr(), "Make this change? [y/N] ")?;
-    let mut answer = String::new();
-    io::stdin().read_line(&mut answer)?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
-}
-
-fn note(message: &str) {
-    // Errors while writing to stderr cannot be reported.
-    let _ = writeln!(anstream::stderr(), "{} {}", style::NOTE, printable(message));
+fn may_change(matches: &ArgMatches) -> io::Result<bool> {
+    let kept = "nothing was changed; --yes makes the change";
+    Ok(!matches.get_flag("dry-run") && is_confirmed(matches, "Make this change?", kept)?)
 }
 
 /// The program of Claude Code.
