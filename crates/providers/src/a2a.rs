@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::export::Export;
 use super::loss::{Side, ToolExport, loss, unsupported_fields};
-use super::request::{Member, RequestLimits};
+use super::request_limits::{Member, RequestLimits};
 use toolkit::catalog::Catalog;
 use toolkit::tool::{META_KEY, ParseToolError, Tool, ToolId};
 use toolkit_schema::is_too_deep;

@@ -9,7 +9,7 @@ use super::export::Export;
 use super::loss::{Effect, Loss, Side, ToolExport, provider_description, unsupported_fields};
 use super::lower::{StrictResult, is_requested, lower_strict, replace_names};
 use super::reader::{FunctionFields, read_function};
-use super::request::{Member, RequestLimits, apply_limits};
+use super::request_limits::{Member, RequestLimits, apply_limits};
 use crate::reply::Api;
 use toolkit::catalog::{Catalog, Diagnostics, Naming};
 use toolkit::tool::{ParseToolError, Tool};

@@ -10,7 +10,7 @@ use super::dialect::{Dialect, check_record};
 use super::export::Export;
 use super::loss::{Effect, Loss, Side, ToolExport, provider_description, unsupported_fields};
 use super::lower::{StrictResult, is_requested, lower_strict};
-use super::request::RequestLimits;
+use super::request_limits::RequestLimits;
 use crate::reply::Api;
 use toolkit::catalog::{Catalog, Diagnostics, Naming};
 use toolkit::tool::Tool;

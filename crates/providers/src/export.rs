@@ -8,7 +8,7 @@ use toolkit::tool::{Tool, ToolId};
 use toolkit_schema::order;
 
 use super::loss::{Effect, Loss, ToolExport};
-use super::request::{self, Member, RequestLimits, Usage};
+use super::request_limits::{self, Member, RequestLimits, Usage};
 
 /// A catalog in the format of a provider, with the losses of each tool.
 ///
@@ -73,7 +73,7 @@ impl Export {
 
     /// Creates an export of the given tools.
     pub(super) fn from_members(limits: &RequestLimits, members: Vec<Member<'_>>) -> Self {
-        let mut export = Self { usage: request::tool_usage(limits, &members), ..Self::empty() };
+        let mut export = Self { usage: request_limits::tool_usage(limits, &members), ..Self::empty() };
         let tools = members.into_iter().map(|member| export.take(None, member)).collect();
         export.with_tools(tools)
     }

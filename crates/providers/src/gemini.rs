@@ -13,7 +13,7 @@ use super::export::Export;
 use super::loss::{NOT_REQUESTED, Side, ToolExport, output_left_out, provider_description, unsupported_fields};
 use super::lower::lower_unsorted;
 use super::reader::{FunctionFields, read_function};
-use super::request::RequestLimits;
+use super::request_limits::RequestLimits;
 use crate::reply::Api;
 use toolkit::catalog::{Catalog, Diagnostics, Naming};
 use toolkit::tool::{ParseToolError, Tool};

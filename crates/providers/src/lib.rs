@@ -29,7 +29,7 @@
 //! | `dialect` | the subset of JSON Schema that a provider accepts, and the rules by which it rejects definitions, as data with their sources |
 //! | `loss` | what a format cannot express, and a tool in the format |
 //! | `lower` | a schema rewritten for a dialect |
-//! | `export`, `request`, `cost` | a catalog in a format, the limits of a request, the tokens of tools |
+//! | `export`, `request_limits`, `cost` | a catalog in a format, the limits of a request, the tokens of tools |
 //! | `reply` | what a model answers; each provider implements its `Api` |
 //! | `reader` | tools read from the formats of providers |
 
@@ -51,11 +51,11 @@ pub mod ollama;
 pub mod openai;
 mod reader;
 pub mod reply;
-mod request;
+mod request_limits;
 pub mod typescript;
 
 pub use self::dialect::{Dialect, Rule, SchemaLimits};
 pub use self::export::Export;
 pub use self::loss::{Effect, Loss, Side, ToolExport, unsupported_fields};
 pub use self::lower::{Lowered, lower, restore};
-pub use self::request::{RequestLimits, Usage};
+pub use self::request_limits::{RequestLimits, Usage};

@@ -29,7 +29,7 @@ mod wrapper;
 
 use self::function::{described, strict_usage};
 use super::export::Export;
-use super::request::{Member, RequestLimits, description_usage};
+use super::request_limits::{Member, RequestLimits, description_usage};
 use toolkit::catalog::{Catalog, Diagnostics, Naming};
 
 #[cfg(feature = "async-openai")]

@@ -9,7 +9,7 @@ use crate::loss::{
 };
 use crate::lower::{StrictResult, is_requested, lower_strict};
 use crate::reader::{FunctionFields, read_function};
-use crate::request::{Member, Usage, schema_usage};
+use crate::request_limits::{Member, Usage, schema_usage};
 use toolkit::tool::{ParseToolError, Tool};
 use toolkit_schema::types::Types;
 use toolkit_schema::view::View;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::function::{described, read, strict_usage};
 use super::options::Options;
 use crate::export::Export;
-use crate::request::{Member, RequestLimits, description_usage, tool_usage};
+use crate::request_limits::{Member, RequestLimits, description_usage, tool_usage};
 use toolkit::catalog::{Catalog, Diagnostic, DiagnosticKind, Diagnostics, Naming};
 use toolkit::tool::{Namespace, ParseToolError, Tool};
 use toolkit_schema::quoted;
