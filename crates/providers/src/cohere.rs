@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use crate::openai::chat::{Rules, add_call, complete_calls, read_message};
 use crate::reply::{
-    Api, Assembled, Assembly, Format, InvalidReply, Parsed, ReplyEvent, ResultItem, StopReason, append, field_mut,
-    keep_stop, merge, object, push, stated,
+    Api, Assembled, Assembly, Format, InvalidReply, Parsed, ReplyEvent, ResultItem, StopReason, UsageFields, append,
+    field_mut, keep_stop, merge, object, push, stated,
 };
 use toolkit::catalog::ExportedNames;
 
@@ -133,6 +133,15 @@ impl Format for Chat {
         }
         parsed.stop(stop_reason(&body));
         Ok(parsed.with_metadata(body, "message"))
+    }
+
+    fn usage(&self) -> &'static UsageFields {
+        &UsageFields {
+            input: &["/usage/tokens/input_tokens"],
+            output: &["/usage/tokens/output_tokens"],
+            cached: &["/usage/cached_tokens"],
+            reasoning: &[],
+        }
     }
 
     fn write(&self, items: &[ResultItem<'_>]) -> Vec<Value> {

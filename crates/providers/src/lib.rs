@@ -14,7 +14,7 @@
 //! | `html` (feature `html`) | an HTML page | |
 //!
 //! The functions of these modules are pure and return JSON or text. [`reply`] reads what a model answers, runs its calls
-//! with a dispatcher, and writes their results; it opens no connection. [`cost`] counts the tokens of an exported tool, and
+//! with a dispatcher, and writes their results, and [`request`] writes requests; they open no connection. [`cost`] counts the tokens of an exported tool, and
 //! [`Export::usage`] compares a catalog with the limits of a provider.
 //!
 //! Each feature of a tool that a format does not support is reported as a [`Loss`] beside the JSON. [`lower`] rewrites
@@ -25,12 +25,13 @@
 //!
 //! | module | part |
 //! |---|---|
-//! | `anthropic`, `bedrock` and other names of providers | one provider each: definitions, replies and results; a new one has its `Dialect`, its limits of a request, and a row in `formats` of `toolkit-cli` |
+//! | `anthropic`, `bedrock` and other names of providers | one provider each: definitions, replies and results; a new one has its `Dialect`, its limits of a request, a row in `request`, and one in `formats` of `toolkit-cli` |
 //! | `dialect` | the subset of JSON Schema that a provider accepts, and the rules by which it rejects definitions, as data with their sources |
 //! | `loss` | what a format cannot express, and a tool in the format |
 //! | `lower` | a schema rewritten for a dialect |
 //! | `export`, `request_limits`, `cost` | a catalog in a format, the limits of a request, the tokens of tools |
 //! | `reply` | what a model answers; each provider implements its `Api` |
+//! | `request` | requests to all APIs, from one table |
 //! | `reader` | tools read from the formats of providers |
 
 pub mod a2a;
@@ -51,6 +52,7 @@ pub mod ollama;
 pub mod openai;
 mod reader;
 pub mod reply;
+pub mod request;
 mod request_limits;
 pub mod typescript;
 

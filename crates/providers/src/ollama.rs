@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::reply::{
     Api, Assembled, Assembly, CallArguments, CallResult, Format, Framing, InvalidReply, Parsed, ReplyEvent, ResultItem,
-    StopReason, ToolCall, WrittenCall, append, field_mut, keep_stop, object, stated,
+    StopReason, ToolCall, UsageFields, WrittenCall, append, field_mut, keep_stop, object, stated,
 };
 use toolkit::catalog::ExportedNames;
 
@@ -105,6 +105,10 @@ impl Format for Chat {
             parsed.truncate();
         }
         Ok(parsed.with_metadata(body, "message"))
+    }
+
+    fn usage(&self) -> &'static UsageFields {
+        &UsageFields { input: &["/prompt_eval_count"], output: &["/eval_count"], cached: &[], reasoning: &[] }
     }
 
     fn write(&self, items: &[ResultItem<'_>]) -> Vec<Value> {

@@ -61,6 +61,7 @@
 //! | `parsed`, `tool_call`, `stop` | the parts of a reply, its calls, and the reason for its end |
 //! | `run`, `options`, `running` | runs the calls |
 //! | `results`, `answer`, `truncate` | writes the results, cut to a size |
+//! | `usage`, `typed_answer` | the tokens of a reply, and its text or call as a typed answer |
 
 mod answer;
 mod api;
@@ -80,9 +81,13 @@ mod stop;
 mod stream;
 mod tool_call;
 mod truncate;
+mod typed_answer;
+mod usage;
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use toolkit::catalog::ExportedNames;
 
@@ -105,6 +110,9 @@ pub(crate) use self::stop::{keep_stop, stated};
 pub use self::stream::ReplyStream;
 pub use self::tool_call::{CallArguments, ToolCall};
 pub(crate) use self::tool_call::{CallForm, WrittenCall, find_name};
+pub(crate) use self::typed_answer::{ANSWER_TOOL, answer_schema};
+pub use self::usage::TokenUsage;
+pub(crate) use self::usage::UsageFields;
 
 /// The reply of a model.
 ///
@@ -184,6 +192,44 @@ impl Reply {
     #[must_use]
     pub fn metadata(&self) -> &Value {
         &self.parsed.metadata
+    }
+
+    /// Returns the number of tokens of the request and the reply, or `None` if the provider did not count them.
+    #[must_use]
+    pub fn usage(&self) -> Option<TokenUsage> {
+        TokenUsage::read(self.metadata(), self.format().usage())
+    }
+
+    /// Returns the answer to a request with [`answer`](crate::request::Request::answer) or
+    /// [`answer_by_tool`](crate::request::Request::answer_by_tool), or `None` if the reply is not the last one, or has
+    /// other calls.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the reply is not the JSON of a `T`.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use toolkit::catalog::ExportedNames;
+    /// use toolkit_providers::ollama::CHAT;
+    ///
+    /// #[derive(schemars::JsonSchema, serde::Deserialize)]
+    /// struct City {
+    ///     name: String,
+    /// }
+    ///
+    /// let message = json!({ "role": "assistant", "content": r#"{"name": "Lima"}"# });
+    /// let reply = CHAT.read(json!({ "message": message, "done": true }), &ExportedNames::default())?;
+    /// assert_eq!(reply.answer::<City>()?.map(|city| city.name).as_deref(), Some("Lima"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn answer<T: DeserializeOwned + JsonSchema>(&self) -> Result<Option<T>, serde_json::Error> {
+        typed_answer::read_answer(self)
+    }
+
+    /// Returns true if the stream of the reply ended before its last event.
+    pub(crate) fn ended_early(&self) -> bool {
+        self.parsed.ended_early
     }
 
     fn slots(&self) -> &[ResultSlot] {

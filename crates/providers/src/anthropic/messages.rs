@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::reply::{
     Assembled, Assembly, CallArguments, CallResult, Format, IMAGE_TYPES, InvalidReply, Parsed, ReplyEvent, ResultItem,
-    ResultPart, StopReason, ToolCall, WrittenCall, fields, keep_stop, merge, object, push, stated,
+    ResultPart, StopReason, ToolCall, UsageFields, WrittenCall, fields, keep_stop, merge, object, push, stated,
 };
 use toolkit::catalog::ExportedNames;
 
@@ -78,6 +78,15 @@ impl Format for Messages {
             parsed.messages.push(fields([("role", "assistant".into()), ("content", content.into())]));
         }
         Ok(parsed.with_metadata(body, "content"))
+    }
+
+    fn usage(&self) -> &'static UsageFields {
+        &UsageFields {
+            input: &["/usage/input_tokens", "/usage/cache_read_input_tokens", "/usage/cache_creation_input_tokens"],
+            output: &["/usage/output_tokens"],
+            cached: &["/usage/cache_read_input_tokens"],
+            reasoning: &["/usage/output_tokens_details/thinking_tokens"],
+        }
     }
 
     fn write(&self, items: &[ResultItem<'_>]) -> Vec<Value> {

@@ -6,7 +6,7 @@ use super::results::tool_result;
 use super::stream::{add_event, assemble_message};
 use crate::reply::{
     Assembled, Assembly, CallArguments, Format, Framing, InvalidReply, Parsed, ResultItem, StopReason, ToolCall,
-    WrittenCall, fields, object, stated,
+    UsageFields, WrittenCall, fields, object, stated,
 };
 use toolkit::catalog::ExportedNames;
 
@@ -59,6 +59,15 @@ impl Format for Converse {
         }
         parsed.metadata = body;
         Ok(parsed)
+    }
+
+    fn usage(&self) -> &'static UsageFields {
+        &UsageFields {
+            input: &["/usage/inputTokens", "/usage/cacheReadInputTokens", "/usage/cacheWriteInputTokens"],
+            output: &["/usage/outputTokens"],
+            cached: &["/usage/cacheReadInputTokens"],
+            reasoning: &[],
+        }
     }
 
     fn write(&self, items: &[ResultItem<'_>]) -> Vec<Value> {

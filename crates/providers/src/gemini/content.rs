@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::stream::{add_chunk, assemble_response, is_empty_text};
 use crate::reply::{
     Assembled, Assembly, CallArguments, CallResult, Format, InvalidReply, Parsed, ResultItem, ResultPart, StopReason,
-    ToolCall, WrittenCall, fields, object, stated,
+    ToolCall, UsageFields, WrittenCall, fields, object, stated,
 };
 use toolkit::catalog::ExportedNames;
 
@@ -64,6 +64,25 @@ impl Format for GenerateContent {
         }
         parsed.metadata = body;
         Ok(parsed)
+    }
+
+    fn usage(&self) -> &'static UsageFields {
+        &UsageFields {
+            input: &[
+                "/usageMetadata/promptTokenCount",
+                "/usage_metadata/prompt_token_count",
+                "/usageMetadata/toolUsePromptTokenCount",
+                "/usage_metadata/tool_use_prompt_token_count",
+            ],
+            output: &[
+                "/usageMetadata/candidatesTokenCount",
+                "/usage_metadata/candidates_token_count",
+                "/usageMetadata/thoughtsTokenCount",
+                "/usage_metadata/thoughts_token_count",
+            ],
+            cached: &["/usageMetadata/cachedContentTokenCount", "/usage_metadata/cached_content_token_count"],
+            reasoning: &["/usageMetadata/thoughtsTokenCount", "/usage_metadata/thoughts_token_count"],
+        }
     }
 
     fn write(&self, items: &[ResultItem<'_>]) -> Vec<Value> {

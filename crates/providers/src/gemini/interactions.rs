@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::reply::{
     Assembled, Assembly, CallArguments, CallResult, Format, IMAGE_TYPES, InvalidReply, Parsed, ReplyEvent, ResultItem,
-    ResultPart, StopReason, WrittenCall, add_part, fields, flagged, merge, object, push, stated,
+    ResultPart, StopReason, UsageFields, WrittenCall, add_part, fields, flagged, merge, object, push, stated,
 };
 use toolkit::catalog::ExportedNames;
 
@@ -87,6 +87,15 @@ impl Format for Interactions {
         parsed.stop(stop_reason(&body, error));
         parsed.messages = steps;
         Ok(parsed.with_metadata(body, "steps"))
+    }
+
+    fn usage(&self) -> &'static UsageFields {
+        &UsageFields {
+            input: &["/usage/total_input_tokens", "/usage/total_tool_use_tokens"],
+            output: &["/usage/total_output_tokens", "/usage/total_thought_tokens"],
+            cached: &["/usage/total_cached_tokens"],
+            reasoning: &["/usage/total_thought_tokens"],
+        }
     }
 
     fn write(&self, items: &[ResultItem<'_>]) -> Vec<Value> {

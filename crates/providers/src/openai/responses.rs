@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 use super::wrapper::push;
 use crate::reply::{
     Assembled, Assembly, CallArguments, CallForm, CallResult, Format, IMAGE_TYPES, InvalidReply, Parsed, ReplyEvent,
-    ResultItem, ResultPart, StopReason, ToolCall, WrittenCall, add_part, fields, find_name, flagged, merge, object,
-    stated,
+    ResultItem, ResultPart, StopReason, ToolCall, UsageFields, WrittenCall, add_part, fields, find_name, flagged,
+    merge, object, stated,
 };
 use toolkit::catalog::ExportedNames;
 
@@ -104,6 +104,15 @@ impl Format for Responses {
         output.retain(|item| item["type"].is_string());
         parsed.messages = output;
         Ok(parsed.with_metadata(body, "output"))
+    }
+
+    fn usage(&self) -> &'static UsageFields {
+        &UsageFields {
+            input: &["/usage/input_tokens"],
+            output: &["/usage/output_tokens"],
+            cached: &["/usage/input_tokens_details/cached_tokens"],
+            reasoning: &["/usage/output_tokens_details/reasoning_tokens"],
+        }
     }
 
     fn write(&self, items: &[ResultItem<'_>]) -> Vec<Value> {

@@ -59,6 +59,7 @@ impl Api {
     pub(super) fn read_assembled(self, body: Assembled, names: &ExportedNames) -> Result<Reply, InvalidReply> {
         let is_complete = body.is_complete;
         let mut parsed = self.0.read(body, names)?;
+        parsed.ended_early = !is_complete;
         if !is_complete || parsed.has_cut_call {
             parsed.truncate();
         }

@@ -9,6 +9,7 @@ use super::assembly::Assembly;
 use super::framing::Framing;
 use super::invalid_reply::InvalidReply;
 use super::parsed::Parsed;
+use super::usage::UsageFields;
 use toolkit::catalog::ExportedNames;
 
 /// The format of the replies and results of an API.
@@ -33,6 +34,11 @@ pub(crate) trait Format: fmt::Debug + Sync {
 
     /// Reads a complete reply, or one that was assembled from a stream.
     fn read(&self, reply: Assembled, names: &ExportedNames) -> Result<Parsed, InvalidReply>;
+
+    /// Returns where the metadata of a reply has the numbers of tokens.
+    fn usage(&self) -> &'static UsageFields {
+        &UsageFields::CHAT
+    }
 
     /// Writes the messages that contain the results.
     fn write(&self, items: &[ResultItem<'_>]) -> Vec<Value>;

@@ -21,6 +21,8 @@ pub(crate) struct Parsed {
     pub(crate) provider_calls: Vec<ProviderCall>,
     /// True if the arguments of a call end early, wherever the call is: then no call runs.
     pub(crate) has_cut_call: bool,
+    /// True if the stream ended before its last event.
+    pub(crate) ended_early: bool,
     pub(crate) stop: StopReason,
     /// The messages that repeat the reply in the next request.
     pub(crate) messages: Vec<Value>,
@@ -81,6 +83,7 @@ impl Parsed {
             slots: Vec::new(),
             provider_calls: Vec::new(),
             has_cut_call: false,
+            ended_early: false,
             stop: StopReason::End,
             messages: Vec::new(),
             metadata: Value::Null,

@@ -6,5 +6,6 @@ mod html;
 mod matrix;
 mod order;
 mod replies;
+mod requests;
 mod restore;
 mod typescript;
