@@ -8,12 +8,12 @@ import sys
 import jsonschema
 from agents.strict_schema import ensure_strict_json_schema
 from anthropic import transform_schema
-from anthropic.types import ToolParam
+from anthropic.types import ToolParam, ToolSearchToolBm25_20251119Param
 from cohere.types import ToolV2, ToolV2Function
 from google.genai import types as gemini
 from google.genai._gaos.types.interactions.function import Function
 from openai.types.chat import ChatCompletionFunctionToolParam
-from openai.types.responses import FunctionTool, FunctionToolParam, NamespaceTool, NamespaceToolParam
+from openai.types.responses import FunctionTool, FunctionToolParam, NamespaceTool, NamespaceToolParam, ToolSearchToolParam
 from pydantic import TypeAdapter
 
 FOLDER = pathlib.Path(sys.argv[1])
@@ -70,13 +70,18 @@ for strict in ("", "--strict"):
             assert without_types_of_enums(transformed) == without_types_of_enums(tool["input_schema"]), tool["name"]
     assert (n_strict > 0) == bool(strict)
 
-for tool in exported("anthropic-deferred"):
+*deferred, search = exported("anthropic-deferred")
+TypeAdapter(ToolSearchToolBm25_20251119Param).validate_python(search)
+for tool in deferred:
     TypeAdapter(ToolParam).validate_python(tool)
     assert tool["defer_loading"] is True
 
 for strict in ("", "--strict"):
     n_namespaces = 0
-    for tool in exported("openai-namespaces" + strict):
+    namespaces = exported("openai-namespaces" + strict)
+    if strict:
+        TypeAdapter(ToolSearchToolParam).validate_python(namespaces.pop())
+    for tool in namespaces:
         functions = [tool]
         if tool["type"] == "namespace":
             n_namespaces += 1

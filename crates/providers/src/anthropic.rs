@@ -58,7 +58,8 @@ pub struct Options {
     /// Requests strict mode for every tool for which it is possible. A request can have 20 strict tools; [`tools`]
     /// describes how they are selected.
     pub strict: bool,
-    /// Sends a tool to the model only after it has searched for it.
+    /// Sends a tool to the model only after it has searched for it, with the search tool of the provider, which the export
+    /// contains as its last tool.
     pub defer_loading: bool,
     /// The callers of a tool that has no `allowed_callers` of its own, such as `code_execution_20260120`. By default, the
     /// model calls it directly.
@@ -148,7 +149,7 @@ pub fn tools_within(
     let strict = strict.into_iter().filter(|usage| options.strict || usage.count > 0);
     let mut export = Export::from_members(limits, members);
     export.usage.extend(strict);
-    Ok(export)
+    Ok(export.with_search_tool(json!({ "name": "tool_search_tool_bm25", "type": "tool_search_tool_bm25_20251119" })))
 }
 
 /// The fields of this format that have no counterpart; they are kept in tools that were read.

@@ -128,6 +128,17 @@ impl Export {
         export.json
     }
 
+    /// Adds the tool of the provider that searches the deferred tools, if there are any. A request with deferred tools alone
+    /// is rejected.
+    pub(super) fn with_search_tool(mut self, search: Value) -> Self {
+        if let Value::Array(tools) = &mut self.json
+            && tools.iter().any(is_deferred)
+        {
+            tools.push(search);
+        }
+        self
+    }
+
     /// Sets the JSON to the given tools, with [ordered](order::sort) keys.
     pub(super) fn with_tools(self, tools: Vec<Value>) -> Self {
         let mut json = Value::Array(tools);
@@ -150,6 +161,12 @@ fn retain(list: &mut Value, namespace: Option<&str>, keep: &impl Fn(Option<&str>
         let definition = item.get("function").or_else(|| item.get("toolSpec")).unwrap_or(item);
         keep(namespace, definition["name"].as_str().unwrap_or_default())
     });
+}
+
+/// Returns true if the model has to search for a tool, or for one of a namespace.
+fn is_deferred(tool: &Value) -> bool {
+    let in_namespace = tool["tools"].as_array().is_some_and(|tools| tools.iter().any(is_deferred));
+    in_namespace || tool.get("defer_loading") == Some(&Value::Bool(true))
 }
 
 fn is_strict(tool: &Value) -> bool {

@@ -27,6 +27,8 @@ mod options;
 mod responses;
 mod wrapper;
 
+use serde_json::json;
+
 use self::function::{described, strict_usage};
 use super::export::Export;
 use super::request_limits::{Member, RequestLimits, description_usage};
@@ -144,5 +146,5 @@ pub fn tools(catalog: &Catalog, naming: Naming, options: Options) -> Result<Expo
     more_usage.extend(strict_usage(&members, options));
     let mut export = Export::from_members(&RequestLimits::OPENAI, members);
     export.usage.extend(more_usage);
-    Ok(export)
+    Ok(export.with_search_tool(json!({ "type": "tool_search" })))
 }

@@ -66,7 +66,7 @@ pub(super) fn grouped(catalog: &Catalog, options: Options) -> Result<Export, Dia
             })),
         }
     }
-    Ok(export.with_tools(all))
+    Ok(export.with_tools(all).with_search_tool(json!({ "type": "tool_search" })))
 }
 
 /// Returns the highest version of the tool that a `function_call` with this `namespace` and `name` refers to.
@@ -124,6 +124,8 @@ pub fn read_all(tools: &Value) -> Vec<Result<Tool, ParseToolError>> {
         match tool["type"].as_str() {
             Some("namespace") => all.extend(read_namespace(tool)),
             None | Some("function") => all.push(read(tool)),
+            // An export adds it by itself.
+            Some("tool_search") => {}
             Some(other) => {
                 let is = format!("it has the type {}, but only functions can be read", quoted(other));
                 all.push(Err(ParseToolError::Json(is)));

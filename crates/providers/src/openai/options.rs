@@ -46,8 +46,8 @@ pub struct Options {
     pub interface: Interface,
     /// Requests strict mode for every tool for which it is possible.
     pub strict: bool,
-    /// Sends the parameters of a tool to the model only after it has searched for the tool (Responses only). The
-    /// request also needs `{"type": "tool_search"}` among its tools, which this module does not add.
+    /// Sends the parameters of a tool to the model only after it has searched for the tool, with the search tool of the
+    /// provider, which the export contains as its last tool (Responses only).
     pub defer_loading: bool,
     /// Groups the tools of each namespace (Responses only).
     pub namespaces: bool,

@@ -58,6 +58,7 @@ fn tools_are_grouped_by_namespace() {
                 "description": "Has `find`.",
                 "tools": [function("find", "notes:find")],
             },
+            { "type": "tool_search" },
         ])
     );
 }

@@ -93,6 +93,21 @@ fn openai_is_written_for_both_interfaces() {
 }
 
 #[test]
+fn deferred_tools_come_with_the_search_tool_of_the_provider() {
+    let last = |export: toolkit_providers::Export| export.json.as_array().unwrap().last().unwrap()["type"].clone();
+    let naming = Naming::default();
+    let anthropic = |options| last(anthropic::tools(&catalog(), naming, options).unwrap());
+    assert_eq!(anthropic(anthropic::Options::default().deferred()), "tool_search_tool_bm25_20251119");
+    assert_eq!(anthropic(anthropic::Options::default()), Value::Null);
+    let openai = |options| last(openai::tools(&catalog(), naming, options).unwrap());
+    let responses = openai::Options::responses();
+    assert_eq!(openai(responses.deferred()), "tool_search");
+    assert_eq!(openai(responses.deferred().namespaced()), "tool_search");
+    assert_eq!(openai(responses), "function");
+    assert_eq!(openai(openai::Options::chat_completions().deferred()), "function");
+}
+
+#[test]
 fn anthropic_is_written_with_its_examples() {
     let export = anthropic::tools(&catalog(), Naming::Name, anthropic::Options::default().strict().deferred()).unwrap();
     let tool = &export.json[1];
