@@ -96,7 +96,7 @@ pub use self::api::Api;
 pub(crate) use self::assembly::{Assembly, Block, add_part, append, field_mut, merge, push};
 pub use self::body::ReplyBody;
 pub use self::event::ReplyEvent;
-pub(crate) use self::format::{Assembled, Format, fields, object};
+pub(crate) use self::format::{Assembled, Format, fields, object, remove_end};
 pub(crate) use self::framing::Framing;
 pub use self::invalid_reply::InvalidReply;
 pub use self::options::{CallInfo, RunOptions};

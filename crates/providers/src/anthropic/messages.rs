@@ -4,7 +4,8 @@ use serde_json::{Map, Value};
 
 use crate::reply::{
     Assembled, Assembly, CallArguments, CallResult, Format, IMAGE_TYPES, InvalidReply, Parsed, ReplyEvent, ResultItem,
-    ResultPart, StopReason, ToolCall, UsageFields, WrittenCall, fields, keep_stop, merge, object, push, stated,
+    ResultPart, StopReason, ToolCall, UsageFields, WrittenCall, fields, keep_stop, merge, object, push, remove_end,
+    stated,
 };
 use toolkit::catalog::ExportedNames;
 
@@ -73,6 +74,7 @@ impl Format for Messages {
         content.retain(|block| block["type"].is_string());
         content.iter_mut().for_each(|block| read_block(block, names, &mut parsed));
         content.retain(is_accepted);
+        remove_end(&mut content, |block| matches!(block["type"].as_str(), Some("thinking" | "redacted_thinking")));
         parsed.stop(stop_reason(&body));
         if !content.is_empty() {
             parsed.messages.push(fields([("role", "assistant".into()), ("content", content.into())]));

@@ -6,7 +6,7 @@ use super::results::tool_result;
 use super::stream::{add_event, assemble_message};
 use crate::reply::{
     Assembled, Assembly, CallArguments, Format, Framing, InvalidReply, Parsed, ResultItem, StopReason, ToolCall,
-    UsageFields, WrittenCall, fields, object, stated,
+    UsageFields, WrittenCall, fields, object, remove_end, stated,
 };
 use toolkit::catalog::ExportedNames;
 
@@ -52,6 +52,7 @@ impl Format for Converse {
         // Models write blank texts before calls, but the API rejects them in a request.
         let is_blank = |text: &Value| text.as_str().is_none_or(|text| text.trim().is_empty());
         content.retain(|block| !block.get("text").is_some_and(is_blank));
+        remove_end(&mut content, |block| block.get("reasoningContent").is_some());
         if !content.is_empty() {
             message.insert("content".to_owned(), content.into());
             message.insert("role".to_owned(), "assistant".into());

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::stream::{add_chunk, assemble_response, is_empty_text};
+use super::stream::{add_chunk, assemble_response, is_blank_text};
 use crate::reply::{
     Assembled, Assembly, CallArguments, CallResult, Format, InvalidReply, Parsed, ResultItem, ResultPart, StopReason,
     ToolCall, UsageFields, WrittenCall, fields, object, stated,
@@ -49,9 +49,9 @@ impl Format for GenerateContent {
             let mut n_parts = 0;
             if let Some(Value::Array(parts)) = content.get_mut("parts") {
                 parts.retain(|part| part.is_object() && part.get("text").is_none_or(Value::is_string));
-                parts.retain(|part| !is_empty_text(part));
-                n_parts = parts.len();
                 parts.iter_mut().for_each(|part| read_part(part, names, &mut parsed));
+                parts.retain(|part| !is_blank_text(part));
+                n_parts = parts.len();
             }
             if n_parts > 0 {
                 content.insert("role".to_owned(), "model".into());

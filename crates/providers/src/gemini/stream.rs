@@ -69,7 +69,7 @@ fn add_part(part: Value, reply: &mut Assembly) -> Result<(), InvalidReply> {
     if get(&part, FUNCTION_CALL).is_some_and(Value::is_object) {
         return add_call(part, reply);
     }
-    if is_empty_text(&part) {
+    if is_plain_text(&part) && part["text"] == "" {
         return Ok(());
     }
     close(reply);
@@ -159,9 +159,9 @@ fn args_of(call: &mut Block) -> Option<&mut Map<String, Value>> {
     args.as_object_mut()
 }
 
-/// Returns true if a part is a text that is empty and has no signature. A request must not contain it.
-pub(super) fn is_empty_text(part: &Value) -> bool {
-    is_plain_text(part) && part["text"] == ""
+/// Returns true if a part is a blank text without a signature. A request must not contain it.
+pub(super) fn is_blank_text(part: &Value) -> bool {
+    is_plain_text(part) && part["text"].as_str().is_some_and(|text| text.trim().is_empty())
 }
 
 fn is_plain_text(part: &Value) -> bool {

@@ -8,7 +8,7 @@ use super::wrapper::push;
 use crate::reply::{
     Assembled, Assembly, CallArguments, CallForm, CallResult, Format, IMAGE_TYPES, InvalidReply, Parsed, ReplyEvent,
     ResultItem, ResultPart, StopReason, ToolCall, UsageFields, WrittenCall, add_part, fields, find_name, flagged,
-    merge, object, stated,
+    merge, object, remove_end, stated,
 };
 use toolkit::catalog::ExportedNames;
 
@@ -102,6 +102,8 @@ impl Format for Responses {
         }
         parsed.stop(stop_reason(&body, refusal, is_cut, is_complete));
         output.retain(|item| item["type"].is_string());
+        // The API requires the item that the model wrote after its reasoning.
+        remove_end(&mut output, |item| item["type"] == "reasoning");
         parsed.messages = output;
         Ok(parsed.with_metadata(body, "output"))
     }

@@ -63,6 +63,11 @@ pub(crate) fn object(value: Value) -> Value {
     if value.is_object() { value } else { Value::Object(Map::new()) }
 }
 
+/// Removes the items at the end of a message with which it must not end.
+pub(crate) fn remove_end(items: &mut Vec<Value>, must_not_end: impl Fn(&Value) -> bool) {
+    items.truncate(items.iter().rposition(|item| !must_not_end(item)).map_or(0, |last| last + 1));
+}
+
 /// Creates an object. Unlike `json!`, it moves the values into it.
 pub(crate) fn fields<const N: usize>(fields: [(&str, Value); N]) -> Value {
     Value::Object(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())

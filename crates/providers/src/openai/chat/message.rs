@@ -45,7 +45,8 @@ pub(crate) fn read_message(
         _ => drop(message.shift_remove("tool_calls")),
     }
     if let Some(Value::Array(parts)) = message.get_mut("content") {
-        parts.retain(Value::is_object);
+        // An empty text is rejected.
+        parts.retain(|part| part.is_object() && part["text"] != "");
     }
     // Content is text or a list of parts.
     let is_empty = |content: Option<&Value>| match content {

@@ -4,6 +4,7 @@
 
 mod blocks;
 mod chat;
+mod ends;
 mod hostile;
 mod rules;
 
