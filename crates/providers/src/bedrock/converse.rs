@@ -39,8 +39,8 @@ impl Format for Converse {
         let Some(Value::Object(mut message)) = message else {
             return Err(InvalidReply::unexpected(NAME, "`output.message`", &body));
         };
-        // Converse does not return the id of the response in its JSON.
-        let mut parsed = Parsed::new(&Value::Null);
+        // Converse does not return the id of the response in its JSON, but the tokens of a conversation grow.
+        let mut parsed = Parsed::new(&body["usage"]);
         let mut content = match message.shift_remove("content") {
             Some(Value::Array(content)) => content,
             _ => Vec::new(),

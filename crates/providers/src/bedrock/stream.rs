@@ -88,13 +88,13 @@ fn start(index: Option<u64>, mut block: Value, reply: &mut Assembly) {
 fn extend(index: Option<u64>, delta: Value, reply: &mut Assembly) {
     let Value::Object(delta) = delta else { return };
     for (kind, mut delta) in delta {
-        let index = index.unwrap_or_else(|| index_of(&kind, reply));
+        let index = index.map_or_else(|| index_of(&kind, reply), |index| reply.place(index));
         match (kind.as_str(), &mut delta) {
             ("text", Value::String(text)) => {
                 append_text(reply.json(index), text);
                 reply.show(ReplyEvent::Text, text);
             }
-            ("toolUse", Value::Object(tool_use)) if reply.known(Some(index)).is_some() => {
+            ("toolUse", Value::Object(tool_use)) if reply.blocks.contains_key(&index) => {
                 reply.add_arguments(index, &["toolUse", "input"], tool_use.shift_remove("input").unwrap_or_default());
             }
             ("citation", citation) => append_citation(reply.json(index), citation.take()),

@@ -271,7 +271,7 @@ fn index_of(event: &Value, reply: &Assembly) -> u64 {
     let of_id = || reply.blocks.iter().rev().find(|(_, item)| id.is_some() && item.json["id"].as_str() == id);
     let latest = || reply.blocks.last_key_value().filter(|(_, item)| !item.is_done);
     let of_event = || of_id().or_else(latest).map_or_else(|| reply.next_index(), |(index, _)| *index);
-    event["output_index"].as_u64().unwrap_or_else(of_event)
+    event["output_index"].as_u64().map_or_else(of_event, |index| reply.place(index))
 }
 
 /// Adds a piece to an item. The item is replaced by a complete one if its stream is complete.

@@ -27,6 +27,8 @@ pub(crate) struct Assembly {
     pub(crate) has_started: bool,
     /// True if the last event has arrived.
     pub(crate) is_complete: bool,
+    /// True if `[DONE]` has arrived.
+    pub(super) is_done: bool,
 }
 
 /// An index and an id of an event.
@@ -66,14 +68,20 @@ impl Default for Assembly {
             skips_left: MAX_SKIPPED,
             has_started: false,
             is_complete: false,
+            is_done: false,
         }
     }
 }
 
 impl Assembly {
-    /// Begins a block, after the others if it has no index. `call` is the name of the tool if this program answers it.
+    /// Begins a block, after the others if it has no index or that of another block, whose index is its own from then on. `call` is the name of the tool if this program answers it.
     pub(crate) fn start(&mut self, index: Option<u64>, json: Value, call: Option<Value>) -> u64 {
-        let index = index.unwrap_or_else(|| self.next_index());
+        let own = index.filter(|index| !self.blocks.contains_key(index));
+        let place = own.unwrap_or_else(|| self.next_index());
+        if let Some(index) = index {
+            self.keys.insert((Some(index), None), place);
+        }
+        let index = place;
         self.blocks.insert(index, Block::new(json));
         if let Some(name) = call {
             self.show_call(index, &name);
@@ -86,10 +94,15 @@ impl Assembly {
         self.blocks.last_key_value().map_or(0, |(index, _)| index.saturating_add(1))
     }
 
-    /// Returns the index of a block that has begun: the given one, or else the latest.
+    /// Returns the place of the latest block with an index.
+    pub(crate) fn place(&self, index: u64) -> u64 {
+        self.keys.get(&(Some(index), None)).copied().unwrap_or(index)
+    }
+
+    /// Returns the place of a block that has begun: that with the index, or else the latest.
     pub(crate) fn known(&self, index: Option<u64>) -> Option<u64> {
         match index {
-            Some(index) => self.blocks.contains_key(&index).then_some(index),
+            Some(index) => Some(self.place(index)).filter(|place| self.blocks.contains_key(place)),
             None => self.blocks.last_key_value().map(|(index, _)| *index),
         }
     }

@@ -1,7 +1,6 @@
 //! A reply as the reader of an API takes it apart.
 
 use std::collections::HashSet;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 
 use serde_json::Value;
@@ -28,8 +27,8 @@ pub(crate) struct Parsed {
     pub(crate) messages: Vec<Value>,
     /// The other fields of the reply.
     pub(crate) metadata: Value,
-    /// A hash of the reply's own id, from which the ids of calls without one are derived.
-    seed: u64,
+    /// The reply's own id, from which the ids of calls without one are derived.
+    seed: String,
     used_ids: HashSet<String>,
 }
 
@@ -72,10 +71,8 @@ pub struct ProviderCall {
 impl Parsed {
     /// Creates an empty reply with its id.
     pub(crate) fn new(id: &Value) -> Self {
-        let mut hasher = DefaultHasher::new();
         // A stream leaves out an empty id.
-        let id = if id == "" { &Value::Null } else { id };
-        id.to_string().hash(&mut hasher);
+        let seed = if id == "" { Value::Null.to_string() } else { id.to_string() };
         Self {
             text: String::new(),
             reasoning: String::new(),
@@ -87,7 +84,7 @@ impl Parsed {
             stop: StopReason::End,
             messages: Vec::new(),
             metadata: Value::Null,
-            seed: hasher.finish(),
+            seed,
             used_ids: HashSet::new(),
         }
     }
@@ -171,20 +168,21 @@ impl Parsed {
         match id {
             Some(id) if is_own => call.resolve(id.to_owned(), true, names),
             _ => {
-                let id = self.mint(call.name);
+                let id = self.mint(call.name, &call.arguments);
                 call.resolve(id, false, names)
             }
         }
     }
 
-    /// Derives an id from the reply and the number of calls before it: 9 letters and digits, as Mistral requires. The
-    /// same reply always has the same ids.
-    fn mint(&mut self, name: &str) -> String {
+    /// Derives an id from the reply, the call and the number of calls before it: 9 letters and digits, as Mistral requires.
+    /// The same reply always has the same ids.
+    fn mint(&mut self, name: &str, arguments: &CallArguments) -> String {
         const LETTERS: &[u8; 62] = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-        let mut hasher = DefaultHasher::new();
-        (self.seed, name, self.used_ids.len()).hash(&mut hasher);
+        let (CallArguments::Json(arguments) | CallArguments::Text(arguments)) = arguments;
+        let mut n = self.used_ids.len();
         loop {
-            let mut rest = hasher.finish();
+            let place = format!("{n} {} {}", self.text.len(), self.reasoning.len());
+            let mut rest = stable_hash(&[&self.seed, name, arguments, &place]);
             let letter = |_| {
                 let letter = LETTERS[usize::try_from(rest % 62).unwrap_or_default()];
                 rest /= 62;
@@ -194,7 +192,14 @@ impl Parsed {
             if self.used_ids.insert(id.clone()) {
                 return id;
             }
-            0.hash(&mut hasher);
+            n += 1;
         }
     }
+}
+
+/// Returns a hash (FNV-1a), which is the same in every release of Rust.
+fn stable_hash(parts: &[&str]) -> u64 {
+    // No text contains the byte between them.
+    let bytes = parts.iter().flat_map(|part| part.bytes().chain([0xff]));
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

@@ -134,10 +134,13 @@ const DONE: &str = "[DONE]";
 /// Adds an event, unless it has no content.
 fn add(api: Api, event: Value, reply: &mut Assembly) -> Result<(), InvalidReply> {
     match &event {
+        // What follows the last event is not of this reply.
+        _ if reply.is_done => Ok(()),
         Value::Null => Ok(()),
         Value::Object(fields) if fields.is_empty() => Ok(()),
         Value::String(text) if text.trim().is_empty() => Ok(()),
         Value::String(text) if text.trim() == DONE => {
+            reply.is_done = true;
             api.0.end(reply);
             Ok(())
         }

@@ -7,6 +7,7 @@ mod absent;
 mod cut;
 mod empty;
 mod replies;
+mod shared;
 
 use serde_json::Value;
 use toolkit::Context;
