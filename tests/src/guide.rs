@@ -29,6 +29,7 @@ chapters! {
     resources = "resources.md",
     prompts = "prompts.md",
     providers = "providers.md",
+    agents = "agents.md",
     replies = "replies.md",
     search = "search.md",
     chains = "chains.md",

@@ -42,8 +42,8 @@ const KINDS: [NewPackage; 3] = [
         name: "agent",
         about: "A program that sends a question to a model and runs the tools that it calls",
         source: ("src/main.rs", include_str!("../templates/agent.rs")),
-        packages: &["toolkit", "toolkit-providers"],
-        dependencies: "serde_json = \"1\"\n\
+        packages: &["toolkit", "toolkit-providers", "toolkit-tower"],
+        dependencies: "tokio = { version = \"1\", features = [\"rt-multi-thread\"] }\n\
                        ureq = { version = \"3\", default-features = false, features = [\"rustls\"] }\n",
         commands: "cargo test\n\
                    export ANTHROPIC_API_KEY=… ANTHROPIC_MODEL=…\n\

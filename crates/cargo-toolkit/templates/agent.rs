@@ -2,89 +2,126 @@
 
 mod tools;
 
+use std::env::{args, var};
 use std::error::Error;
+use std::io::{Read, Write, stdin, stdout};
 
-use serde_json::{Value, json};
-use toolkit::{Catalog, Context, Dispatcher};
-use toolkit_providers::anthropic;
-use toolkit_providers::reply::StopReason;
-
-/// The maximum number of requests for one answer.
-const MAX_TURNS: usize = 20;
+use tokio::runtime::Runtime;
+use toolkit::{Catalog, Dispatcher};
+use toolkit_providers::anthropic::MESSAGES;
+use toolkit_providers::reply::ReplyEvent;
+use toolkit_providers::request::{Conversation, NextStep, Request};
+use toolkit_tower::{Approval, ApprovalRequest, Decision};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let question = std::env::args()
-        .nth(1)
-        .ok_or("the first argument is the question")?;
-    let variable = |name: &str| std::env::var(name).map_err(|error| format!("{name}: {error}"));
+    let question = args().nth(1).ok_or("the first argument is the question")?;
+    let variable = |name| var(name).map_err(|error| format!("{name}: {error}"));
     let (key, model) = (variable("ANTHROPIC_API_KEY")?, variable("ANTHROPIC_MODEL")?);
-    let dispatcher = Dispatcher::new(Catalog::linked()?)?;
-    // A response with an error has a body, which `answer` reads.
-    let client = ureq::Agent::from(
-        ureq::Agent::config_builder()
-            .http_status_as_error(false)
-            .build(),
-    );
-    let text = answer(&dispatcher, &model, &question, |request| {
-        let mut response = client
-            .post("https://api.anthropic.com/v1/messages")
-            .header("anthropic-version", "2023-06-01")
-            .header("content-type", "application/json")
-            .header("x-api-key", &key)
-            .send(request.to_string())?;
-        Ok(response.body_mut().read_to_string()?)
-    })?;
-    println!("{text}");
+    let approval = Approval::new(approve);
+    let dispatcher = Dispatcher::builder(Catalog::linked()?)
+        .layer(approval)
+        .build()?;
+    let tools = MESSAGES.export(dispatcher.catalog())?;
+    let request = Request::new(MESSAGES, model).tools(&tools).user(&question);
+    let chat = Conversation::new(request.streamed()).max_tokens(200_000);
+    answer(&dispatcher, chat, &key)?;
     Ok(())
 }
 
-/// Sends a question to a model, and the results of the tools that it calls, until it answers.
+/// Sends requests, and the results of the tools that the model calls, until it answers.
 fn answer(
     dispatcher: &Dispatcher,
-    model: &str,
-    question: &str,
-    mut send: impl FnMut(&Value) -> Result<String, Box<dyn Error>>,
+    mut chat: Conversation,
+    key: &str,
 ) -> Result<String, Box<dyn Error>> {
-    let tools = anthropic::tools(dispatcher.catalog(), Default::default(), Default::default())?;
-    let mut messages = vec![json!({ "role": "user", "content": question })];
-    for _ in 0..MAX_TURNS {
-        let request = json!({ "model": model, "max_tokens": 4096, "tools": tools.json, "messages": messages });
-        let reply = anthropic::MESSAGES.read(&*send(&request)?, &tools.names)?;
-        messages.extend_from_slice(reply.messages());
-        match reply.stop_reason() {
-            StopReason::End => return Ok(reply.text().to_owned()),
-            StopReason::ToolCalls => {
-                messages.extend(reply.run_sync(dispatcher, &Context::new()).messages()?)
+    loop {
+        let request = chat.request()?.with_key(key);
+        let mut post = ureq::post(&request.url);
+        for (name, value) in &request.headers {
+            post = post.header(*name, value);
+        }
+        let post = post.config().http_status_as_error(false).build();
+        let (head, body) = post.send(request.body.to_string())?.into_parts();
+        let header = |name: &str| head.headers.get(name)?.to_str().ok();
+        let mut stream = chat.response(head.status.as_u16(), header);
+        let (mut body, mut piece) = (body.into_reader(), [0; 8192]);
+        while let Ok(n @ 1..) = body.read(&mut piece) {
+            stream.push(&piece[..n])?.iter().for_each(show);
+        }
+        match chat.finish(stream)? {
+            NextStep::Wait(time) => std::thread::sleep(time),
+            NextStep::RunCalls(reply) => {
+                let results = Runtime::new()?.block_on(reply.run(dispatcher));
+                chat.add(results.messages()?);
             }
-            StopReason::Paused => {}
-            reason => return Err(format!("the model stopped without an answer: {reason}").into()),
+            NextStep::Answered(reply) => return Ok(reply.text().to_owned()),
+            NextStep::Stopped(reason) | NextStep::Limit(reason) => return Err(reason.into()),
         }
     }
-    Err(format!("the model has not answered after {MAX_TURNS} requests").into())
+}
+
+/// Prints the text of the model as it arrives.
+fn show(event: &ReplyEvent) {
+    if let ReplyEvent::Text(text) = event {
+        print!("{text}");
+        let _ = stdout().flush();
+    }
+}
+
+/// Asks the user about a call that may be destructive.
+async fn approve(request: ApprovalRequest) -> Decision {
+    let (tool, arguments) = (request.tool().id(), request.arguments());
+    eprint!("\nRun {tool} with {arguments}? [y/N] ");
+    match stdin().lines().next() {
+        Some(Ok(line)) if line == "y" => Decision::Approve,
+        _ => Decision::Deny("the user declined".to_owned()),
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::io::{BufRead, BufReader};
+    use std::net::TcpListener;
+
     use super::*;
+
+    /// Responds to each request with the next reply, and returns the last request.
+    fn serve(listener: TcpListener, replies: [&str; 2]) -> String {
+        let mut last = String::new();
+        for reply in replies {
+            let (mut connection, _) = listener.accept().unwrap();
+            let mut reader = BufReader::new(connection.try_clone().unwrap());
+            let (mut line, mut length) = (String::new(), 0);
+            while reader.read_line(&mut line).unwrap() > 2 {
+                if let Some(value) = line.to_lowercase().strip_prefix("content-length: ") {
+                    length = value.trim().parse().unwrap();
+                }
+                line.clear();
+            }
+            let mut body = vec![0; length];
+            reader.read_exact(&mut body).unwrap();
+            last = String::from_utf8(body).unwrap();
+            let length = reply.len();
+            let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\nconnection: close");
+            write!(connection, "{head}\r\n\r\n{reply}").unwrap();
+        }
+        last
+    }
 
     #[test]
     fn a_model_reads_the_result_of_its_call() {
-        let call = json!({ "type": "tool_use", "id": "1", "name": "money_share", "input": { "cents": 9, "people": 3 } });
-        let reply = |reason: &str, block: Value| {
-            json!({ "type": "message", "role": "assistant", "stop_reason": reason, "content": [block] }).to_string()
-        };
-        // The last reply is sent first.
-        let mut replies = vec![
-            reply("end_turn", json!({ "type": "text", "text": "3 cents" })),
-            reply("tool_use", call),
-        ];
-        let mut last = Value::Null;
+        let call = r#"{"content": [{"type": "tool_use", "id": "1", "name": "money_share", "input": {"cents": 9, "people": 3}}],
+            "stop_reason": "tool_use", "usage": {"input_tokens": 9, "output_tokens": 9}}"#;
+        let text =
+            r#"{"content": [{"type": "text", "text": "3 cents"}], "stop_reason": "end_turn"}"#;
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let server = std::thread::spawn(|| serve(listener, [call, text]));
         let dispatcher = Dispatcher::new(Catalog::linked().unwrap()).unwrap();
-        let text = answer(&dispatcher, "model", "How much does each pay?", |request| {
-            last = request.clone();
-            replies.pop().ok_or_else(|| "no reply is left".into())
-        });
-        assert_eq!(text.unwrap(), "3 cents");
-        assert_eq!(last["messages"][2]["content"][0]["content"], "3");
+        let tools = MESSAGES.export(dispatcher.catalog()).unwrap();
+        let request = Request::new(MESSAGES, "model").url(url).tools(&tools);
+        let chat = Conversation::new(request.user("How much does each pay?"));
+        assert_eq!(answer(&dispatcher, chat, "key").unwrap(), "3 cents");
+        assert!(server.join().unwrap().contains(r#""content":"3""#));
     }
 }

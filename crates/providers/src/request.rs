@@ -23,9 +23,10 @@
 //! # }
 //! ```
 //!
-//! After each reply, add [`Reply::messages`](crate::reply::Reply::messages) and the messages with the results of its calls to
-//! the [history](Request::history), and build the next request. An option that an API does not have is an error that
-//! names it, never left out.
+//! [`Conversation`] has the steps of a conversation with tools, with retries and limits. A program with a loop of its own
+//! adds [`Reply::messages`](crate::reply::Reply::messages) and the messages with the results of the calls to the
+//! [history](Request::history), and builds the next request. An option that an API does not have is an error that names
+//! it, never left out.
 //!
 //! | module | part |
 //! |---|---|
@@ -33,11 +34,12 @@
 //! | `tool_choice`, `thinking` | options |
 //! | `answer` | a typed answer, by the format of the provider or by a tool |
 //! | `http` | what an HTTP client sends |
-//! | `retry` | what to send again, and when |
+//! | `conversation`, `retry` | what to do after each response; what to send again, and when |
 //! | `trim` | a history within a number of tokens |
 
 mod answer;
 mod apis;
+mod conversation;
 mod error;
 mod fields;
 mod http;
@@ -50,6 +52,7 @@ use schemars::JsonSchema;
 use serde_json::{Map, Value, json};
 
 use self::answer::AnswerForm;
+pub use self::conversation::{Conversation, NextStep};
 pub use self::error::RequestError;
 pub use self::http::HttpRequest;
 pub use self::retry::RequestRetry;

@@ -7,6 +7,7 @@ use std::thread;
 use tokio::sync::Mutex;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use toolkit::call::Progress;
+use toolkit_providers::bedrock;
 use toolkit_providers::reply::{Reply, ReplyEvent, ToolCall, ToolResults};
 use toolkit_tower::{Approval, ApprovalRequest, Decision};
 
@@ -27,8 +28,11 @@ pub fn show_event(event: ReplyEvent) {
     }
 }
 
-/// Prints a reply that was not streamed.
+/// Prints a reply that was not streamed, or the end of the line of one that was.
 pub fn show_reply(reply: &Reply) {
+    if reply.api() != bedrock::CONVERSE {
+        return println!();
+    }
     for call in reply.calls() {
         eprintln!("[call of {}]", printable(&call.name));
     }

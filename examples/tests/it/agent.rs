@@ -141,7 +141,7 @@ fn a_reply_that_stops_for_another_reason_ends_the_loop() {
     for (wire, reason, message) in cases {
         let write = Call::new("call00001", "files_write_file", json!({ "path": "a.txt", "text": "b" }));
         let server = Server::new(wire, Mode::Reliable, [Turn::calls([write]).stops(reason)]);
-        let mut agent = Agent::new(&server).flag("--yes");
+        let mut agent = Agent::new(&server).flag("--yes").flag("--max-retries=0");
         let Outcome { code, stderr, .. } = agent.run();
         assert_eq!((code, server.n_requests()), (Some(4), 1), "{stderr}");
         assert!(stderr.contains(message), "{stderr}");
@@ -154,7 +154,7 @@ fn no_call_of_a_reply_that_is_cut_runs() {
     for_each_api(|wire| {
         let write = Call::new("call00001", "files_write_file", json!({ "path": "a.txt", "text": "b" }));
         let server = Server::new(wire, Mode::Cut, [Turn::calls([write.returns(1)]).text("I write a file.")]);
-        let mut agent = Agent::new(&server).flag("--yes");
+        let mut agent = Agent::new(&server).flag("--yes").flag("--max-retries=0");
         let Outcome { code, stderr, .. } = agent.run();
         // The JSON of a reply without a stream is not complete.
         let expected = if wire.is_streamed { Some(4) } else { Some(1) };
@@ -168,9 +168,19 @@ fn no_call_of_a_reply_that_is_cut_runs() {
 fn the_error_of_the_provider_is_shown() {
     for_each_api(|wire| {
         let server = Server::new(wire, Mode::Overloaded, []);
-        let Outcome { code, stderr, .. } = Agent::new(&server).run();
+        let Outcome { code, stderr, .. } = Agent::new(&server).flag("--max-retries=0").run();
         assert_eq!(code, Some(1), "{stderr}");
         assert!(stderr.contains("429") && stderr.contains("slow down"), "{stderr}");
+    });
+}
+
+#[test]
+fn a_request_is_sent_again_after_an_overload() {
+    for_each_api(|wire| {
+        let server = Server::new(wire, Mode::OverloadedOnce, [Turn::answer("Hello.")]);
+        let Outcome { code, stdout, stderr } = Agent::new(&server).run();
+        assert_eq!((code, server.n_requests()), (Some(0), 2), "{stderr}");
+        assert!(stdout.contains("Hello."), "{stdout}");
     });
 }
 

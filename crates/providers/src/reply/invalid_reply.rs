@@ -34,10 +34,22 @@ impl InvalidReply {
         Self { api, reason: format!("{what} is not JSON: {error}"), source: Some(Arc::new(error)) }
     }
 
+    /// Creates the error of a response with a status and a body.
+    pub(super) fn status(api: &'static str, status: u16, body: &[u8]) -> Self {
+        let json = serde_json::from_slice::<Value>(body).unwrap_or_default();
+        let text = String::from_utf8_lossy(body);
+        let message = error_message(&json).unwrap_or(&text);
+        Self::new(api, format!("the server responded with status {status}: {}", excerpt(message)))
+    }
+
+    /// Returns true if the JSON ends early.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.source.as_ref().is_some_and(|error| error.is_eof())
+    }
+
     /// Creates the error of JSON that is not a reply of an API, with the API that it may be from.
     pub(crate) fn unexpected(api: &'static str, expected: &str, json: &Value) -> Self {
-        let error = json.pointer("/error/message").or_else(|| json.get("error")).or_else(|| json.get("message"));
-        if let Some(message) = error.and_then(Value::as_str) {
+        if let Some(message) = error_message(json) {
             return Self::new(api, format!("the provider reports: {}", excerpt(message)));
         }
         match other_api(json) {
@@ -45,6 +57,14 @@ impl InvalidReply {
             None => Self::new(api, format!("it has no {expected}")),
         }
     }
+}
+
+/// Returns the message of an error of a provider.
+fn error_message(json: &Value) -> Option<&str> {
+    // Gemini's streams have a list with the error.
+    let json = json.get(0).unwrap_or(json);
+    let error = json.pointer("/error/message").or_else(|| json.get("error")).or_else(|| json.get("message"));
+    error.and_then(Value::as_str)
 }
 
 /// Returns the API that a reply seems to be from.

@@ -9,7 +9,7 @@ use super::api::Api;
 use super::assembly::Assembly;
 use super::event::ReplyEvent;
 use super::format::Assembled;
-use super::framing::Lines;
+use super::framing::{Framing, Lines};
 use super::invalid_reply::InvalidReply;
 use toolkit::catalog::ExportedNames;
 
@@ -49,6 +49,8 @@ pub struct ReplyStream {
     reply: Assembly,
     n_bytes: usize,
     max_bytes: usize,
+    /// The bytes of a response that is not a stream.
+    body: Option<Vec<u8>>,
 }
 
 impl ReplyStream {
@@ -60,6 +62,7 @@ impl ReplyStream {
             reply: Assembly::default(),
             n_bytes: 0,
             max_bytes: MAX_BYTES,
+            body: None,
         }
     }
 
@@ -69,7 +72,13 @@ impl ReplyStream {
         Self { max_bytes, ..self }
     }
 
-    /// Adds the next bytes of the response, and returns what they show.
+    /// Reads a body instead of a stream.
+    pub(crate) fn of_body(self) -> Self {
+        Self { body: Some(Vec::new()), ..self }
+    }
+
+    /// Adds the next bytes of the response, and returns what they show. Servers may ignore that a stream was requested: a
+    /// JSON body is read at its end.
     ///
     /// # Errors
     ///
@@ -77,6 +86,13 @@ impl ReplyStream {
     pub fn push(&mut self, bytes: &[u8]) -> Result<Vec<ReplyEvent>, InvalidReply> {
         self.n_bytes = self.n_bytes.saturating_add(bytes.len());
         self.check_limit()?;
+        if self.n_bytes == bytes.len() && self.is_body(bytes) {
+            self.body = Some(Vec::new());
+        }
+        if let Some(body) = &mut self.body {
+            body.extend_from_slice(bytes);
+            return Ok(Vec::new());
+        }
         let Self { api, lines, reply, .. } = self;
         lines.push(bytes, |event| parse_and_add(*api, event, reply))?;
         Ok(std::mem::take(&mut self.reply.events))
@@ -99,12 +115,30 @@ impl ReplyStream {
     ///
     /// Returns an error if the stream had no reply.
     pub fn finish(mut self) -> Result<Reply, InvalidReply> {
+        if let Some(body) = &self.body {
+            return self.api.read(body, &self.names);
+        }
         let Self { api, lines, reply, .. } = &mut self;
         // A connection that ended in the middle of an event is no reason to lose the others.
         let last = lines.finish(|event| parse_and_add(*api, event, reply));
         let is_complete = self.reply.is_complete && last.is_ok();
         let body = self.api.0.assemble(self.reply)?;
         self.api.read_assembled(Assembled::new(body, is_complete), &self.names)
+    }
+
+    /// Returns the error of a response with a status, whose body was read.
+    pub(crate) fn into_error(self, status: u16) -> InvalidReply {
+        InvalidReply::status(self.api.name(), status, &self.body.unwrap_or_default())
+    }
+
+    /// Returns true if nothing has arrived.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.n_bytes == 0
+    }
+
+    /// Returns true if the first bytes of a response are those of JSON, with which no server-sent event begins.
+    fn is_body(&self, bytes: &[u8]) -> bool {
+        self.api.0.framing() == Framing::ServerSentEvents && matches!(bytes.trim_ascii_start(), [b'{' | b'[', ..])
     }
 
     fn check_limit(&self) -> Result<(), InvalidReply> {

@@ -1,6 +1,7 @@
 //! Requests, as the official packages send them; what to send again; and histories within a number of tokens.
 
 mod answers;
+mod conversations;
 mod recorded;
 mod retries;
 mod trimmed;

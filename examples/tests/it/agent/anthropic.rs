@@ -3,13 +3,13 @@
 use serde_json::{Value, json};
 
 use super::script::Turn;
-use super::wire::{KEY, MODEL, QUESTION, Wire, halves, named_events};
+use super::wire::{MODEL, QUESTION, Wire, halves, named_events};
 
 pub(crate) const MESSAGES: Wire = Wire {
     api: "anthropic",
     path: "/v1/messages",
     key: Some("ANTHROPIC_API_KEY"),
-    headers: &[("x-api-key", KEY), ("anthropic-version", "2023-06-01")],
+    headers: &[("authorization", "Bearer key-of-the-test"), ("anthropic-version", "2026-10-21")],
     is_streamed: true,
     content_type: "text/event-stream",
     messages: "messages",

@@ -7,7 +7,7 @@ use super::wire::{KEY, MODEL, QUESTION, Wire, events, halves};
 
 pub(crate) const GENERATE_CONTENT: Wire = Wire {
     api: "gemini",
-    path: "/v1beta/models/model-1:streamGenerateContent?alt=sse",
+    path: "/v1/models/model-1:streamGenerateContent?alt=sse",
     key: Some("GEMINI_API_KEY"),
     headers: &[("x-goog-api-key", KEY)],
     is_streamed: true,

@@ -7,7 +7,7 @@ use super::wire::{KEY, MODEL, QUESTION, Wire, events, halves};
 
 pub(crate) const INTERACTIONS: Wire = Wire {
     api: "gemini-interactions",
-    path: "/v1beta/interactions",
+    path: "/v1/interactions",
     key: Some("GEMINI_API_KEY"),
     headers: &[("x-goog-api-key", KEY)],
     is_streamed: true,

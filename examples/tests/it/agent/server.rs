@@ -23,6 +23,8 @@ pub(crate) enum Mode {
     Cut,
     /// Each response is 429.
     Overloaded,
+    /// The first response is 429.
+    OverloadedOnce,
     /// No request has a response.
     Silent,
 }
@@ -56,9 +58,10 @@ fn respond(connection: &mut TcpStream, wire: &Wire, mode: Mode, turns: &[Turn], 
             thread::park();
         }
     }
-    if mode == Mode::Overloaded {
+    if mode == Mode::Overloaded || (mode == Mode::OverloadedOnce && index == 0) {
         return write(connection, "429 Too Many Requests", "application/json", &(wire.error)("slow down").to_string());
     }
+    let index = if mode == Mode::OverloadedOnce { index - 1 } else { index };
     if let Err(reason) = request.check(wire, turns, index) {
         return write(connection, "400 Bad Request", "application/json", &(wire.error)(&reason).to_string());
     }

@@ -97,6 +97,32 @@ impl<'r> Recorded<'r> {
     }
 }
 
+/// Checks the table of `docs/agents.md`.
+#[test]
+fn the_chapter_lists_the_options_that_are_errors() {
+    let chapter = include_str!("../../../../../docs/agents.md");
+    for api in Api::all() {
+        let request = || Request::new(api, "model-1").user("Hi!").max_tokens(4000);
+        let choice = |choice| request().tools(&api.export(&catalog()).unwrap()).tool_choice(choice);
+        let options: [(&str, Request); 9] = [
+            ("`tool_choice(Required)`", choice(ToolChoice::Required)),
+            ("`tool_choice(None)`", choice(ToolChoice::None)),
+            ("`tool_choice(Tool)`", choice(ToolChoice::Tool("math_add".to_owned()))),
+            ("`one_call_at_a_time`", request().one_call_at_a_time()),
+            ("`thinking(Off)`", request().thinking(Thinking::Off)),
+            ("`thinking(Low)`", request().thinking(Thinking::Low)),
+            ("`thinking(Tokens)`", request().thinking(Thinking::Tokens(2000))),
+            ("`cached`", request().cached()),
+            ("`answer` beside tools", choice(ToolChoice::Auto).answer::<Sum>()),
+        ];
+        let errors: Vec<&str> =
+            options.iter().filter(|(_, request)| request.build().is_err()).map(|(option, _)| *option).collect();
+        let errors = if errors.is_empty() { "–".to_owned() } else { errors.join(", ") };
+        let row = format!("\n| {api} | {errors} |\n");
+        assert!(chapter.contains(&row), "docs/agents.md lacks{row}");
+    }
+}
+
 #[test]
 fn an_option_that_an_api_does_not_have_is_an_error_that_names_it() {
     for api in Api::all() {
