@@ -99,7 +99,7 @@ pub(crate) fn command() -> Command {
              The log goes to stderr, filtered by RUST_LOG, as in RUST_LOG=debug. With OTEL_EXPORTER_OTLP_ENDPOINT, spans and \
              metrics go to this collector (feature `otlp`).\n\n\
              A RULE is `namespace=NS`, `tag=TAG`, `hint=HINT` (`read-only`, `destructive`, `idempotent`, `open-world`) or \
-             the id or the listed name of a tool."
+             the id or the listed name of a tool; NS, TAG and ids may contain `*`."
         ))
         .group(ArgGroup::new("listen").args(["http", "otc"]))
         .group(ArgGroup::new("address").args(["http", "otc", "health"]).multiple(true))

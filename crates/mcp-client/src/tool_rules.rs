@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use toolkit::tool::Annotations;
+use toolkit_runtime::matches_wildcard;
 
 use super::tool_names::{NAME_KEY, rename};
 
@@ -56,7 +57,7 @@ impl ToolRules {
         let has = |matches: &dyn Fn(&str) -> bool| tools.iter().any(|tool| matches(name_of(tool)));
         let patterns = self.allowed.iter().flatten().map(|pattern| ("tools", pattern));
         for (key, pattern) in patterns.chain(self.denied.iter().map(|pattern| ("disabledTools", pattern))) {
-            if !has(&|name| matches(pattern, name)) {
+            if !has(&|name| matches_wildcard(pattern, name)) {
                 applied.unmatched.push(format!("`{}` in `{key}`", pattern.escape_debug()));
             }
         }
@@ -83,7 +84,7 @@ impl ToolRules {
     }
 
     fn admits(&self, name: &str) -> bool {
-        let is_any = |patterns: &[String]| patterns.iter().any(|pattern| matches(pattern, name));
+        let is_any = |patterns: &[String]| patterns.iter().any(|pattern| matches_wildcard(pattern, name));
         self.allowed.as_deref().is_none_or(is_any) && !is_any(&self.denied)
     }
 }
@@ -124,13 +125,4 @@ impl ToolChange {
 
 fn name_of(tool: &Value) -> &str {
     tool["name"].as_str().unwrap_or_default()
-}
-
-/// Returns true if a name matches a pattern, in which `*` matches any characters.
-fn matches(pattern: &str, name: &str) -> bool {
-    let Some((start, parts)) = pattern.split_once('*') else { return pattern == name };
-    let (middle, end) = parts.rsplit_once('*').unwrap_or(("", parts));
-    let rest = name.strip_prefix(start);
-    let rest = middle.split('*').fold(rest, |rest, part| rest?.split_once(part).map(|(_, after)| after));
-    rest.is_some_and(|rest| rest.ends_with(end))
 }

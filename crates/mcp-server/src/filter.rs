@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use toolkit::catalog::Naming;
 use toolkit::{Catalog, Tool};
+use toolkit_runtime::matches_wildcard;
 
 use super::listed_names::suffixed;
 
@@ -67,7 +68,7 @@ impl Filter {
         if tools.peek().is_some() {
             return tools.any(|tool| self.admits(tool));
         }
-        let is_of_backend = |rule: &Rule| matches!(rule, Rule::Namespace(namespace) if namespace == backend);
+        let is_of_backend = |rule: &Rule| rule.matches_namespace(backend);
         let is_allowed = self.allowed.is_empty() || self.allowed.iter().any(is_of_backend);
         is_allowed && !self.rejection.iter().any(is_of_backend)
     }
@@ -122,7 +123,7 @@ impl Filter {
 }
 
 /// A rule that matches tools: `namespace=math`, `tag=arithmetic`, `hint=read-only`, an id such as `math:add`, or a listed
-/// name such as `math_add`.
+/// name such as `math_add`. In namespaces, tags and ids, `*` matches any characters.
 ///
 /// # Examples
 ///
@@ -131,7 +132,8 @@ impl Filter {
 ///
 /// let rule: Rule = "tag=arithmetic".parse().unwrap();
 /// assert_eq!(rule, Rule::Tag("arithmetic".to_owned()));
-/// assert!("color=red".parse::<Rule>().is_err());
+/// assert!("math:get_*".parse::<Rule>().is_ok() && "*:get_*".parse::<Rule>().is_ok());
+/// assert!("color=red".parse::<Rule>().is_err() && "get_*".parse::<Rule>().is_err());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -144,7 +146,9 @@ pub enum Rule {
     Hint(Hint),
     /// Matches tools by their id, with or without the version, by the name alone, or by the name that clients see.
     ///
-    /// A listed name that several tools have denies all of them and allows none.
+    /// A listed name that several tools have denies all of them and allows none. A pattern with `*` matches ids only, such
+    /// as `math:get_*` or `*:get_*`: a server chooses the names of its tools, and could choose one that
+    /// looks like the listed name of another server.
     Tool(String),
 }
 
@@ -179,9 +183,13 @@ pub enum Hint {
 impl Rule {
     fn matches(&self, tool: &Tool) -> bool {
         match self {
-            Rule::Namespace(namespace) => tool.id().namespace() == Some(namespace),
-            Rule::Tag(tag) => tool.tags().iter().any(|other| other == tag),
+            Rule::Namespace(_) => tool.id().namespace().is_some_and(|namespace| self.matches_namespace(namespace)),
+            Rule::Tag(tag) => tool.tags().iter().any(|other| matches_wildcard(tag, other)),
             Rule::Hint(hint) => hint.is_of(tool),
+            Rule::Tool(pattern) if pattern.contains('*') => {
+                let id = format!("{}:{}", tool.id().namespace().unwrap_or_default(), tool.name());
+                matches_wildcard(pattern, &id) || matches_wildcard(pattern, &tool.id().to_string())
+            }
             Rule::Tool(name) => {
                 tool.name() == name
                     || is_id(name, tool)
@@ -189,6 +197,11 @@ impl Rule {
                     || suffixed(Naming::NamespaceName, tool.id()) == *name
             }
         }
+    }
+
+    /// Returns true if the rule matches all tools of a namespace.
+    pub(super) fn matches_namespace(&self, namespace: &str) -> bool {
+        matches!(self, Rule::Namespace(pattern) if matches_wildcard(pattern, namespace))
     }
 
     /// Returns true if the rule has the listed name of a tool, without a suffix.
@@ -269,7 +282,11 @@ impl FromStr for Rule {
 
     fn from_str(text: &str) -> Result<Self, RuleError> {
         let Some((kind, value)) = text.split_once('=') else {
-            return match text.parse::<toolkit::ToolId>() {
+            if text.contains('*') && !text.contains(':') {
+                let shown = text.escape_debug();
+                return Err(RuleError(format!("a pattern needs a namespace: `*:{shown}` for those of all servers")));
+            }
+            return match text.replace('*', "x").parse::<toolkit::ToolId>() {
                 Ok(_) => Ok(Rule::Tool(text.to_owned())),
                 Err(invalid) => Err(RuleError(invalid.to_string())),
             };

@@ -320,7 +320,7 @@ impl Proxy {
         let tools: Vec<Tool> = catalog.iter().cloned().collect();
         // A backend without tools may have resources.
         let names = self.backends.names();
-        let is_backend = |rule: &Rule| matches!(rule, Rule::Namespace(name) if names.contains(name));
+        let is_backend = |rule: &Rule| names.iter().any(|name| rule.matches_namespace(name));
         let rules = self.server.shared.filter.unmatched(&tools).filter(|rule| !is_backend(rule));
         let message = |rule: &Rule| {
             format!("no tool matches the rule `{}` to allow or deny tools", rule.to_string().escape_debug())

@@ -32,6 +32,7 @@
 //! - [`ObservedRequest`] (`telemetry`) is the span of a request of MCP, and with `opentelemetry` a part of a trace.
 //! - [`Jwt`] (`jwt`) reads the parts of a token.
 //! - [`retry_after`] (`retry-after`), [`media_type`] and [`is_loopback`] read headers and hosts.
+//! - [`matches_wildcard`] compares names with patterns.
 //!
 //! # Threads
 //!
@@ -67,6 +68,7 @@ mod server;
 mod telemetry;
 #[cfg(feature = "client")]
 mod tls;
+mod wildcard;
 
 #[cfg(feature = "calls")]
 pub use self::calls::*;
@@ -97,3 +99,4 @@ pub use self::telemetry::*;
 #[cfg(feature = "client")]
 #[doc(hidden)]
 pub use self::tls::{Authorities, ClientConfig, PemError, certificate_failure};
+pub use self::wildcard::matches_wildcard;

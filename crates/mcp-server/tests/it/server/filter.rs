@@ -40,6 +40,13 @@ fn a_rule_matches_tools_by_each_property() {
         ("n:closed:2.0.0", "n:closed"),
         ("n:closed:1.0.0", ""),
         ("n:closed", "n:closed"),
+        ("n:*s", "n:reads n:writes n:appends n:sets"),
+        ("*:plain", "n:plain other:plain"),
+        ("n:closed:2.*", "n:closed"),
+        ("o*:*", "other:plain"),
+        ("namespace=o*", "other:plain"),
+        ("tag=*", "n:sets"),
+        ("n:plain*x", ""),
     ] {
         let parsed: Rule = rule.parse().unwrap();
         assert_eq!(parsed.to_string(), rule);
@@ -69,6 +76,7 @@ fn an_invalid_rule_has_a_reason() {
     for (rule, error) in [
         ("tag=", "the value of `tag=` is empty"),
         ("color=red", "unknown rule; expected `namespace=…`, `tag=…`, `hint=…` or the id of a tool"),
+        ("get_*", "a pattern needs a namespace: `*:get_*` for those of all servers"),
         ("hint=safe", "unknown hint; expected `read-only`, `destructive`, `idempotent` or `open-world`"),
     ] {
         assert_eq!(rule.parse::<Rule>().unwrap_err().to_string(), error, "{rule}");
