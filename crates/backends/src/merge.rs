@@ -66,10 +66,10 @@ pub struct Collected {
     pub offered: Vec<Tool>,
     /// The instructions of backends for the model, by the name of the backend.
     pub instructions: Vec<(String, String)>,
-    /// The least time for which clients may cache the list of a backend, of those that state one.
-    pub list_ttl: Option<Duration>,
     /// True if the list of a backend may depend on the user.
     pub is_private: bool,
+    /// The times for which clients may cache the lists of backends that state one.
+    list_ttls: Vec<(String, Duration)>,
     /// The ranges of `diagnostics` that concern one backend.
     ranges: Vec<(String, Range<usize>)>,
 }
@@ -103,11 +103,18 @@ impl Collected {
         }
         drop(review);
         let Gathered { tools, prompts, routes, mut diagnostics, offered, instructions, ranges, .. } = gathered;
-        let Gathered { list_ttl, is_private, .. } = gathered;
+        let Gathered { list_ttls, is_private, .. } = gathered;
         let catalog = join(base, tools, &mut diagnostics);
         let catalog = catalog.with_prompts(prompts).expect("a prompt is gathered once");
         let offered = sorted(offered);
-        Self { catalog, routes, diagnostics, failures, offered, instructions, list_ttl, is_private, ranges }
+        Self { catalog, routes, diagnostics, failures, offered, instructions, is_private, list_ttls, ranges }
+    }
+
+    /// Returns the least time for which clients may cache the list of one of these backends, of those that state one.
+    #[must_use]
+    pub fn list_ttl_among(&self, backends: &[String]) -> Option<Duration> {
+        let ttls = self.list_ttls.iter().filter(|(name, _)| backends.contains(name));
+        ttls.map(|(_, ttl)| *ttl).min()
     }
 
     /// Returns the diagnostics that concern the tools of one backend.
@@ -131,7 +138,7 @@ struct Gathered {
     diagnostics: Vec<Diagnostic>,
     offered: Vec<Tool>,
     instructions: Vec<(String, String)>,
-    list_ttl: Option<Duration>,
+    list_ttls: Vec<(String, Duration)>,
     is_private: bool,
     /// The ranges of `diagnostics` by backend.
     ranges: Vec<(String, Range<usize>)>,
@@ -142,7 +149,7 @@ impl Gathered {
         let Remembered { offers, is_trusted } = remembered;
         let start = self.diagnostics.len();
         self.diagnostics.extend(offers.diagnostics);
-        self.list_ttl = self.list_ttl.into_iter().chain(offers.list_ttl).min();
+        self.list_ttls.extend(offers.list_ttl.map(|ttl| (backend.name().to_owned(), ttl)));
         self.is_private |= offers.is_private;
         self.instructions.extend(offers.instructions.map(|text| (backend.name().to_owned(), text)));
         let mut offered = HashSet::new();

@@ -4,7 +4,7 @@ mod tasks;
 
 use std::fmt;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, RwLock};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -102,8 +102,8 @@ pub struct ServerBuilder {
     concurrency: usize,
     max_result_bytes: usize,
     shutdown_timeout: Duration,
-    search: Option<Box<Search>>,
-    credentials: Option<Box<CredentialsFn>>,
+    search: Option<Arc<Search>>,
+    credentials: Option<Arc<CredentialsFn>>,
     ask_timeout: Duration,
     waiting: WaitingCalls,
     audit: AuditLog,
@@ -292,7 +292,7 @@ impl ServerBuilder {
         mut self,
         search: impl Fn(&toolkit::Catalog, &str, usize) -> Vec<String> + Send + Sync + 'static,
     ) -> Self {
-        self.search = Some(Box::new(search));
+        self.search = Some(Arc::new(search));
         self
     }
 
@@ -314,7 +314,7 @@ impl ServerBuilder {
     /// # }
     /// ```
     pub fn credentials(mut self, held: impl Fn(&Tool) -> Credentials + Send + Sync + 'static) -> Self {
-        self.credentials = Some(Box::new(held));
+        self.credentials = Some(Arc::new(held));
         self
     }
 
@@ -467,7 +467,7 @@ impl ServerBuilder {
             prompt_changes: watch::Sender::new(0),
             naming: self.naming,
             filter: self.filter,
-            disabled: RwLock::default(),
+            disabled: Arc::default(),
             direct: self.direct,
             info: self.info,
             instructions: self.instructions,
@@ -492,8 +492,11 @@ impl ServerBuilder {
             sealing: Arc::new(sealing),
             resources: self.resources,
             tasks: Arc::new(tasks),
-            metrics,
+            metrics: Arc::new(metrics),
             proxied: RwLock::default(),
+            views: OnceLock::new(),
+            is_view: false,
+            regrouped: Arc::new(watch::Sender::new(())),
             draining: CancelToken::new(),
             shutdown: CancelToken::new(),
         };

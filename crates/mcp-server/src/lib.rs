@@ -45,6 +45,7 @@
 //! | `resources`, `subscriptions`, `listen` | resources of providers, and notifications of changes |
 //! | `app`, `resource_set`, `resource_templates`, `resource_directory`, `skill_set` | providers of resources |
 //! | `proxy`, `proxied`, `proxy_uri`, `listed_names` | tools and resources of backends, and their names |
+//! | `view` | what a part of the callers sees |
 //! | `observe`, `metrics`, `status` | the span and audit line of a request; reports for operators |
 //! | `stdio`, `http` | transports |
 //!
@@ -155,6 +156,7 @@ mod stdio;
 mod subscriptions;
 mod task_requests;
 mod tasks;
+mod view;
 
 /// The networks of proxies in front of the server, and the error of a text that is none.
 #[cfg(feature = "http")]
@@ -191,3 +193,4 @@ pub use self::server::Server;
 pub use self::skill_set::SkillSet;
 pub use self::status::{ServedBackend, Status};
 pub use self::tasks::{TaskDirectory, TaskStore};
+pub use self::view::View;

@@ -46,6 +46,8 @@ pub(super) struct Listen {
     tasks: Option<TaskUpdates>,
     shared: Arc<ServerState>,
     shutdown: CancelToken,
+    /// Receives the changes of views.
+    regrouped: watch::Receiver<()>,
     state: ListenState,
 }
 
@@ -127,6 +129,7 @@ impl Listen {
             tasks: None,
             shared: Arc::clone(shared),
             shutdown: shared.draining.clone(),
+            regrouped: shared.regrouped.subscribe(),
             state: ListenState::Begun,
         }
     }
@@ -170,6 +173,8 @@ impl Listen {
                 task = updated_task(self.tasks.as_mut()) => return Some(self.task(&task)),
                 uri = updated(self.inbox.as_deref()) => return Some(self.change(UPDATED, Some(&uri))),
                 () = self.shutdown.cancelled() => break,
+                // The client listens again, to what its caller sees now.
+                _ = self.regrouped.changed() => break,
                 () = cancelled_by(cancelled.clone()) => {
                     self.state = ListenState::Over;
                     return None;

@@ -2,40 +2,38 @@
 //!
 //! | module | contains |
 //! | --- | --- |
+//! | `front` | a server with the tools of backends |
+//! | `views` | the servers of the proxy's views |
 //! | `resources` | the resources of backends |
 //! | `lists` | their lists, which requests share |
 
+mod front;
 mod lists;
 mod resources;
+mod views;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fmt;
-use std::slice::Iter;
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use serde_json::Value;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, Notify};
 use tokio::time::{Instant, sleep};
-use toolkit::backend::Routes;
 use toolkit::call::BoxFuture;
-use toolkit::catalog::{Diagnostic, DiagnosticKind};
-use toolkit::prompt::{Completion, CompletionRequest, Prompt};
-use toolkit::tool::{ToolBackend, ToolId};
+use toolkit::catalog::Diagnostic;
+use toolkit::prompt::{Completion, CompletionRequest};
+use toolkit::tool::ToolId;
 use toolkit::{Catalog, Context, Tool, ToolError};
 use toolkit_backends::{BackendError, BackendReport, Backends, Collected, ContractChange};
 use toolkit_runtime::spawn_tool;
 
+use self::front::{Collection, Front};
 use self::resources::ProxiedResources;
-
-use super::filter::{Filter, Rule};
-use super::find::search_tools;
-use super::listed_names::Claims;
-use super::proxied::{ListOutcome, Proxied, Sources};
-use super::served::ServeError;
+use self::views::Views;
+use super::proxied::Sources;
 use super::server::Server;
 use super::status::{ServedBackend, Status};
+use super::view::View;
 
 /// Serves the tools of backends, such as other MCP servers, next to those of this program, and follows their changes.
 ///
@@ -84,8 +82,10 @@ pub struct Proxy {
     /// The latest contracts of the backends. The lock is held while tools are collected, so that an earlier collection
     /// never replaces a later one.
     offered: Mutex<HashMap<ToolId, Tool>>,
-    proxied: Arc<Proxied>,
-    resources: Arc<ProxiedResources>,
+    front: Front,
+    views: Arc<Views>,
+    /// Notified when a backend reports a change of its list of resources.
+    reported: Arc<Notify>,
 }
 
 /// The diagnostics and changes that a [`Proxy`] has found while it collected tools.
@@ -162,18 +162,13 @@ impl Proxy {
     ///
     /// Only one proxy can follow the same backends; see [`Backends::changed`].
     pub fn new(server: Server, backends: impl Into<Arc<Backends>>) -> Self {
+        let (backends, reported) = (backends.into(), Arc::default());
+        let front = Front::new(server.clone(), Arc::clone(&backends), &reported);
         let own = server.shared.served().dispatcher.catalog().clone();
-        server.shared.is_incomplete.store(true, Ordering::Release);
-        let backends = backends.into();
-        let proxied = Arc::new(Proxied::new(Arc::<Backends>::clone(&backends)));
-        let own_ids = own.iter().map(|tool| tool.id().clone()).collect();
-        proxied.set_claims(Claims { own: Arc::new(own_ids), ..Claims::default() });
-        *server.shared.proxied.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&proxied));
-        // Before the first collection, the filter decides about no backend.
-        let admitted = (server.shared.filter != Filter::all()).then(HashSet::new);
-        let resources = Arc::new(ProxiedResources::new(Arc::clone(&backends), admitted));
-        server.shared.resources.add(Arc::<ProxiedResources>::clone(&resources));
-        Self { server, backends, own, wait: WAIT, offered: Mutex::default(), proxied, resources }
+        let views = Views::new(&server.shared, Arc::clone(&backends), own.clone(), &reported);
+        *server.shared.proxied.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&front.proxied));
+        server.shared.resources.add(Arc::<ProxiedResources>::clone(&front.resources));
+        Self { server, backends, own, wait: WAIT, offered: Mutex::default(), front, views: Arc::new(views), reported }
     }
 
     /// Sets the time that [`Proxy::follow`] waits for a slow backend before it serves the tools of the others. The
@@ -207,14 +202,17 @@ impl Proxy {
     pub async fn follow(&self, mut report: impl FnMut(LeftOut)) {
         let following_resources = async {
             loop {
-                self.resources.reported().await;
+                self.reported.notified().await;
                 sleep(BURST).await;
                 let started = Instant::now();
-                let resources = Arc::clone(&self.resources);
+                let mut of_servers = self.views.resources();
+                of_servers.push(Arc::clone(&self.front.resources));
                 // The resources of a backend may block.
                 let compared = spawn_tool("resources/", async move {
-                    resources.renew().await;
-                    resources.compare().await;
+                    for resources in of_servers {
+                        resources.renew().await;
+                        resources.compare().await;
+                    }
                 });
                 if compared.await.is_err() {
                     tracing::error!("the resources of the backends cannot be listed: a backend has panicked");
@@ -244,208 +242,58 @@ impl Proxy {
         self.server.status()
     }
 
+    /// Sets the views, of which each caller sees the union of those that apply. From then on, whatever a caller does not see
+    /// does not exist for this caller: tools, prompts, resources, completions, notifications and their names. A caller to
+    /// whom no view applies sees nothing, and `/metrics` and `/status` exist only for callers of a view of everything.
+    ///
+    /// Tools of backends that [call tools](toolkit::backend::Backend::calls_tools) are in views of everything only. Streams
+    /// of notifications end when the views change, so that clients begin them again.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use toolkit::{Catalog, Dispatcher};
+    /// # use toolkit_backends::Backends;
+    /// use toolkit_mcp_server::{Proxy, Server, View};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let server = Server::new(Dispatcher::new(Catalog::new([])?)?)?;
+    /// let proxy = Proxy::new(server, Backends::new());
+    /// let everything = View::new("operators").claim("groups", ["operators"]);
+    /// proxy.set_views([everything, View::new("finance").path("/finance/mcp").servers(["ledger"])]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn set_views(&self, views: impl IntoIterator<Item = View>) {
+        self.views.set(views.into_iter().collect());
+        let views: Arc<Views> = Arc::clone(&self.views);
+        let _ = self.server.shared.views.set(views);
+        let _ = self.server.shared.regrouped.send(());
+    }
+
     /// Sets the errors in the configuration of the backends, which the [status](Proxy::status) contains until the next
     /// call. They must not contain secrets.
     pub fn set_configuration_errors(&self, errors: impl IntoIterator<Item = String>) {
-        self.proxied.set_configuration_errors(errors.into_iter().collect());
+        self.front.proxied.set_configuration_errors(errors.into_iter().collect());
     }
 
-    fn serve(&self, collected: Collected, offered: &mut HashMap<ToolId, Tool>) -> LeftOut {
-        let mut outcomes = outcomes(&collected, self.backends.names());
-        self.proxied.set_cache(collected.list_ttl, collected.is_private);
-        let Collected { catalog, routes, mut diagnostics, failures, offered: now, mut instructions, .. } = collected;
-        let n_collected = diagnostics.len();
+    fn serve(&self, mut collected: Collected, offered: &mut HashMap<ToolId, Tool>) -> LeftOut {
         let mut changes = Vec::new();
         // Remembers the contracts of removed tools, so that a tool that comes back is compared, up to a bound.
-        if offered.len() > 2 * now.len() + MAX_GONE {
+        if offered.len() > 2 * collected.offered.len() + MAX_GONE {
             offered.clear();
         }
-        for tool in &now {
+        for tool in &collected.offered {
             let before = offered.insert(tool.id().clone(), tool.clone());
             changes.extend(before.and_then(|before| ContractChange::between(&before, tool)));
         }
-        // A backend that answers later may add tools, so the list is incomplete until then.
-        let is_incomplete = failures.iter().any(|failure| failure.error.is_retryable());
-        self.server.shared.is_incomplete.store(is_incomplete, Ordering::Release);
-        if failures.is_empty() {
-            diagnostics.extend(self.rules_without_effect(&catalog));
-        }
-        self.admit_resources(&catalog, &routes, &failures);
-        self.resources.follow();
-        let mut tools: Vec<Tool> = catalog.iter().map(|tool| self.with_proxied_ui(tool, &routes)).collect();
-        diagnostics.extend(self.leave_out_reserved(&mut tools));
-        self.claim_names(&catalog, &failures);
-        while let Err(error) = self.try_to_serve(&tools, catalog.prompts(), &routes) {
-            let losers = self.losers(&tools, &routes, error.diagnostics());
-            diagnostics.extend(error.diagnostics().cloned());
-            if losers.is_empty() {
-                // The tools of the server itself are at fault, so it keeps its current list.
-                break;
-            }
-            tools.retain(|tool| !losers.contains(tool.id()));
-        }
-        for diagnostic in &diagnostics[n_collected..] {
-            let ids = diagnostic.tools().filter_map(|(id, _)| id.parse::<ToolId>().ok());
-            let owners: HashSet<String> = ids.filter_map(|id| routes.owner(&id).map(str::to_owned)).collect();
-            for owner in owners {
-                if let Some(outcome) = outcomes.get_mut(&owner) {
-                    outcome.leave_out(diagnostic.message());
-                }
-            }
-        }
-        let served = self.server.shared.served();
-        ListOutcome::count(&mut outcomes, &served, |id| routes.owner(id));
-        let mut by_backend: HashMap<&str, Vec<Tool>> = HashMap::new();
-        for tool in served.entries.iter().map(|entry| served.tool(entry)) {
-            if let Some(owner) = routes.owner(tool.id()) {
-                by_backend.entry(owner).or_default().push(tool.clone());
-            }
-        }
-        instructions.retain(|(name, _)| by_backend.contains_key(&**name));
-        self.proxied.set_instructions(&instructions);
-        let known = self.backends.names().into_iter().map(|name| {
-            let has_failed = failures.iter().any(|failure| failure.backend == name);
-            let is_complete = outcomes.get(&name).is_some_and(ListOutcome::is_complete);
-            // A backend has no tools only if it has answered so: its tools may be withheld.
-            let tools = by_backend.remove(&*name).or_else(|| (is_complete && !has_failed).then(Vec::new));
-            (name, tools)
-        });
-        self.proxied.record_tools(known.collect());
-        self.proxied.record(outcomes);
+        let failures = std::mem::take(&mut collected.failures);
+        let mut diagnostics = collected.diagnostics.clone();
+        let collection = Collection { collected, failures: failures.iter().map(Into::into).collect() };
+        diagnostics.extend(self.front.serve(&collection));
+        diagnostics.extend(self.views.serve(collection));
         LeftOut { diagnostics, failures, changes }
     }
-
-    /// Reports the rules of the filter that match no tool, once all backends have answered.
-    fn rules_without_effect(&self, catalog: &Catalog) -> Vec<Diagnostic> {
-        let tools: Vec<Tool> = catalog.iter().cloned().collect();
-        // A backend without tools may have resources.
-        let names = self.backends.names();
-        let is_backend = |rule: &Rule| names.iter().any(|name| rule.matches_namespace(name));
-        let rules = self.server.shared.filter.unmatched(&tools).filter(|rule| !is_backend(rule));
-        let message = |rule: &Rule| {
-            format!("no tool matches the rule `{}` to allow or deny tools", rule.to_string().escape_debug())
-        };
-        let ambiguous = self.server.shared.filter.ambiguous(catalog).map(|(rule, ids)| {
-            let (rule, ids) = (rule.to_string(), ids.join("` or `"));
-            format!("several tools would have the name in the rule `{rule}`, so it allows none of them; write `{ids}`")
-        });
-        let messages = rules.map(message).chain(ambiguous);
-        messages.map(|message| Diagnostic::new(DiagnosticKind::Unexpected, message, [])).collect()
-    }
-
-    /// Serves the resources of those backends that pass the filter of the server. For a backend whose tools are not known
-    /// at the moment, nothing changes.
-    fn admit_resources(&self, catalog: &Catalog, routes: &Routes, failures: &[BackendError]) {
-        let filter = self.server.shared.filter();
-        if *filter == Filter::all() {
-            return;
-        }
-        let before = self.resources.admitted().unwrap_or_default();
-        let mut admitted = HashSet::new();
-        for name in self.backends.names() {
-            let mut tools = catalog.iter().filter(|tool| routes.owner(tool.id()) == Some(&name)).peekable();
-            let is_unknown = tools.peek().is_none() && failures.iter().any(|failure| failure.backend == name);
-            let is_admitted =
-                if is_unknown { before.contains(&name) } else { filter.admits_resources_of(&name, tools) };
-            if is_admitted {
-                admitted.insert(name);
-            }
-        }
-        self.resources.admit(admitted);
-    }
-
-    /// Removes tools of backends that have the name of a search tool on the wire. Otherwise a model would search with,
-    /// or send its arguments to, a tool of another program.
-    fn leave_out_reserved(&self, tools: &mut Vec<Tool>) -> Vec<Diagnostic> {
-        let own: HashSet<&ToolId> = self.own.iter().map(Tool::id).collect();
-        let mut diagnostics = Vec::new();
-        tools.retain(|tool| {
-            let name = self.server.shared.naming.wire_name(tool.id());
-            let is_reserved = search_tools().iter().any(|reserved| reserved.name() == name);
-            let is_left_out = is_reserved && !own.contains(tool.id());
-            if is_left_out {
-                let message = format!("`{}` is left out: `{name}` is a tool of the server itself", tool.id());
-                diagnostics.push(Diagnostic::new(DiagnosticKind::WireName, message, [tool]));
-            }
-            !is_left_out
-        });
-        diagnostics
-    }
-
-    /// Records which servers claim which listed names.
-    fn claim_names(&self, catalog: &Catalog, failures: &[BackendError]) {
-        let shared = &self.server.shared;
-        let mut claims = Claims::clone(&self.proxied.claims());
-        let servers = self.backends.names();
-        let is_unknown = |name: &&String| {
-            failures.iter().any(|failure| failure.backend == **name) && self.proxied.tools_of(name).is_none()
-        };
-        let (naming, filter) = (shared.naming, shared.filter());
-        let tools = catalog.latest().filter(|tool| filter.admits_among(tool, catalog)).map(Tool::id);
-        let tools = tools.filter(|id| !claims.own.contains(*id));
-        let tools: Vec<&ToolId> = tools.collect();
-        let bare = self.backends.names_without_prefix();
-        claims.tools.record(naming, tools.into_iter(), &servers, servers.iter().filter(is_unknown), &bare);
-        let prompts = catalog.latest_prompts().filter(|prompt| filter.admits(prompt.tool()));
-        let prompts = prompts.filter(|prompt| prompt.tool().location().is_none()).map(Prompt::id);
-        claims.prompts.record(naming, prompts, &servers, servers.iter().filter(is_unknown), &bare);
-        self.proxied.set_claims(claims);
-    }
-
-    fn try_to_serve(&self, tools: &[Tool], prompts: Iter<'_, Prompt>, routes: &Routes) -> Result<(), ServeError> {
-        let catalog = Catalog::new(tools.iter().cloned())?.with_prompts(prompts.cloned())?;
-        let dispatcher = self.server.shared.served().dispatcher.with_catalog(catalog, routes.clone())?;
-        self.server.replace(dispatcher)
-    }
-
-    /// Returns the tools to remove so that the rest can be served. Among tools that conflict, the first in the order of
-    /// trust stays, except for those that would have the same name even with a suffix: none of them has it.
-    fn losers<'p>(
-        &self,
-        tools: &[Tool],
-        routes: &Routes,
-        diagnostics: impl Iterator<Item = &'p Diagnostic>,
-    ) -> HashSet<ToolId> {
-        let names = self.backends.names();
-        let own: HashSet<&ToolId> = self.own.iter().map(Tool::id).collect();
-        let by_id: HashMap<String, &Tool> = tools.iter().map(|tool| (tool.id().to_string(), tool)).collect();
-        let trust = |tool: &&Tool| {
-            let kind = routes.backends(tool.id()).next().map(ToolBackend::kind);
-            let place = routes.owner(tool.id()).and_then(|owner| names.iter().position(|name| name == owner));
-            (!own.contains(tool.id()), kind, place)
-        };
-        let mut losers = HashSet::new();
-        for diagnostic in diagnostics {
-            let mut concerned: Vec<&Tool> = diagnostic.tools().filter_map(|(id, _)| by_id.get(id).copied()).collect();
-            concerned.sort_by_key(trust);
-            let n_stay = usize::from(concerned.len() > 1 && diagnostic.kind() != DiagnosticKind::WireName);
-            let leave = concerned.into_iter().skip(n_stay).map(Tool::id).filter(|id| !own.contains(id));
-            losers.extend(leave.cloned());
-        }
-        losers
-    }
-
-    /// Returns a tool whose user interface is a resource of the proxy, if its backend has resources.
-    fn with_proxied_ui(&self, tool: &Tool, routes: &Routes) -> Tool {
-        if let (Some(owner), Some(Value::Object(mut meta))) = (routes.owner(tool.id()), tool.meta())
-            && self.proxied.origin(owner).encode_ui(&mut meta)
-        {
-            return tool.with_meta(meta);
-        }
-        tool.clone()
-    }
-}
-
-/// Summarizes a collection by backend.
-fn outcomes(collected: &Collected, names: Vec<String>) -> HashMap<String, ListOutcome> {
-    let outcome = |name: String| {
-        let mut outcome = ListOutcome::default();
-        collected.diagnostics_of(&name).for_each(|diagnostic| outcome.leave_out(diagnostic.message()));
-        let failure = collected.failures.iter().find(|failure| failure.backend == name && !failure.is_pending);
-        outcome.failure = failure.map(|failure| failure.error.message().to_owned());
-        (name, outcome)
-    };
-    names.into_iter().map(outcome).collect()
 }
 
 impl Sources for Backends {

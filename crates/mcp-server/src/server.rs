@@ -8,10 +8,12 @@ use std::sync::{Arc, PoisonError};
 use toolkit::{Coercion, Dispatcher};
 
 use super::filter::{Filter, Rule};
+use super::request::Caller;
 use super::served::{Listing, ServeError, ServedTools};
 use super::state::ServerState;
 use super::status::Status;
 use super::stdio;
+use super::view::ENDPOINT;
 
 /// An MCP server. Clones share the server.
 ///
@@ -67,7 +69,10 @@ impl Server {
             let mut current = shared.served.write().unwrap_or_else(PoisonError::into_inner);
             std::mem::replace(&mut *current, Arc::clone(&served))
         };
-        shared.metrics.forget_all_but(served.entries.iter().map(|entry| &*entry.id));
+        // A view has a part of the tools.
+        if !shared.is_view {
+            shared.metrics.forget_all_but(served.entries.iter().map(|entry| &*entry.id));
+        }
         if !shared.lists_search_tools(&before) {
             shared.warn_of_search_tools(&served);
         }
@@ -128,7 +133,11 @@ impl Server {
         let before = lock().clone();
         change(&mut lock());
         let dispatcher = self.shared.served().dispatcher.clone();
-        self.serve(dispatcher).inspect_err(|_| *lock() = before)
+        self.serve(dispatcher).inspect_err(|_| *lock() = before)?;
+        if let Some(views) = self.shared.views.get() {
+            views.renew();
+        }
+        Ok(())
     }
 
     /// Returns the dispatcher of the tools that are served now, which [`Server::replace`] and a
@@ -183,7 +192,7 @@ impl Server {
     /// # }
     /// ```
     pub async fn stdio(&self) -> io::Result<()> {
-        stdio::serve_process(&self.shared).await
+        stdio::serve_process(&self.of_everyone().shared).await
     }
 
     /// Serves two pipes until `input` ends or [`Server::shut_down`] is called; see [`Server::stdio`].
@@ -216,7 +225,21 @@ impl Server {
         input: impl Read + Send + 'static,
         output: impl Write + Send + 'static,
     ) -> io::Result<()> {
-        stdio::serve(&self.shared, input, output).await
+        stdio::serve(&self.of_everyone().shared, input, output).await
+    }
+
+    /// Returns the server of what a client without a token sees.
+    fn of_everyone(&self) -> Self {
+        self.of_caller(ENDPOINT, None).unwrap_or_else(|| self.clone())
+    }
+
+    /// Returns the server of what a caller sees at a path, and `None` if the path is not that of an endpoint of this caller.
+    /// Transports pass each request to this server only, so that whatever the caller does not see does not exist.
+    pub(super) fn of_caller(&self, path: &str, caller: Option<&Caller>) -> Option<Self> {
+        match self.shared.views.get() {
+            Some(views) => Some(Self { shared: views.server(path, caller)? }),
+            None => (path == ENDPOINT).then(|| self.clone()),
+        }
     }
 
     /// Notifies the subscribed clients that the list of tools has changed.

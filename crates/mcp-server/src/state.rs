@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -22,6 +22,7 @@ use super::metrics::Metrics;
 use super::observe::AuditLog;
 use super::peer::RunningRequests;
 use super::proxied::Proxied;
+use super::request::Caller;
 use super::served::{CacheHints, ServedTools};
 use super::subscriptions::Providers;
 use super::tasks::Tasks;
@@ -31,6 +32,16 @@ pub(super) type CredentialsFn = dyn Fn(&Tool) -> Credentials + Send + Sync;
 
 /// A search function: from the catalog, the query and the maximum number of hits to the ids of the hits, best first.
 pub(super) type Search = dyn Fn(&Catalog, &str, usize) -> Vec<String> + Send + Sync;
+
+/// The servers of the views of a proxy.
+pub(super) trait ViewServers: Send + Sync {
+    /// Returns the server of what a caller sees at a path, or `None` if the path is not that of an endpoint of this caller.
+    /// At `/mcp`, each caller has a server, which may be empty.
+    fn server(&self, path: &str, caller: Option<&Caller>) -> Option<Arc<ServerState>>;
+
+    /// Serves the tools again, of which the host has disabled or enabled some.
+    fn renew(&self);
+}
 
 /// The state that all clones share.
 pub(super) struct ServerState {
@@ -44,7 +55,7 @@ pub(super) struct ServerState {
     pub(super) naming: Naming,
     pub(super) filter: Filter,
     /// The rules of [`Server::disable`](super::Server::disable).
-    pub(super) disabled: RwLock<Vec<Rule>>,
+    pub(super) disabled: Arc<RwLock<Vec<Rule>>>,
     /// The tools that clients call themselves.
     pub(super) direct: Filter,
     pub(super) info: Value,
@@ -61,8 +72,8 @@ pub(super) struct ServerState {
     pub(super) calls: CallLimiter,
     pub(super) max_result_bytes: usize,
     pub(super) shutdown_timeout: Duration,
-    pub(super) search: Option<Box<Search>>,
-    pub(super) credentials: Option<Box<CredentialsFn>>,
+    pub(super) search: Option<Arc<Search>>,
+    pub(super) credentials: Option<Arc<CredentialsFn>>,
     pub(super) running: RunningRequests,
     pub(super) requests: OpenRequests,
     pub(super) log_levels: LogLevels,
@@ -72,9 +83,15 @@ pub(super) struct ServerState {
     pub(super) sealing: Arc<Sealing>,
     pub(super) resources: Providers,
     pub(super) tasks: Arc<Tasks>,
-    pub(super) metrics: Metrics,
+    pub(super) metrics: Arc<Metrics>,
     /// The backends of the latest proxy of the server.
     pub(super) proxied: RwLock<Option<Arc<Proxied>>>,
+    /// The views of the proxy, if it has some.
+    pub(super) views: OnceLock<Arc<dyn ViewServers>>,
+    /// True for the server of some views, whose callers read no metrics.
+    pub(super) is_view: bool,
+    /// Sent when the views have changed, so that the streams of notifications begin again.
+    pub(super) regrouped: Arc<watch::Sender<()>>,
     /// Cancelled when the server announces its end, and still accepts calls.
     pub(super) draining: CancelToken,
     pub(super) shutdown: CancelToken,
@@ -87,6 +104,51 @@ impl ServerState {
         match disabled.is_empty() {
             true => Cow::Borrowed(&self.filter),
             false => Cow::Owned(disabled.iter().cloned().fold(self.filter.clone(), Filter::deny)),
+        }
+    }
+
+    /// Creates the server of some views. It has the settings, limits and metrics of this one, and nothing that depends on
+    /// the tools.
+    pub(super) fn of_views(&self, served: ServedTools, resources: Providers, proxied: Arc<Proxied>) -> Self {
+        Self {
+            served: RwLock::new(Arc::new(served)),
+            replacing: Mutex::default(),
+            changes: watch::Sender::new(0),
+            prompt_changes: watch::Sender::new(0),
+            naming: self.naming,
+            filter: self.filter.clone(),
+            disabled: Arc::clone(&self.disabled),
+            direct: self.direct.clone(),
+            info: self.info.clone(),
+            instructions: self.instructions.clone(),
+            meta: self.meta.clone(),
+            list_at_most: self.list_at_most,
+            page_size: self.page_size,
+            list_ttl: self.list_ttl,
+            is_incomplete: AtomicBool::new(true),
+            has_empty_prompts_and_resources: self.has_empty_prompts_and_resources,
+            call_timeout: self.call_timeout,
+            calls: self.calls.clone(),
+            max_result_bytes: self.max_result_bytes,
+            shutdown_timeout: self.shutdown_timeout,
+            search: self.search.clone(),
+            credentials: self.credentials.clone(),
+            running: RunningRequests::default(),
+            requests: OpenRequests::default(),
+            log_levels: LogLevels::default(),
+            ask_timeout: self.ask_timeout,
+            waiting: self.waiting.clone(),
+            audit: self.audit,
+            sealing: Arc::clone(&self.sealing),
+            resources,
+            tasks: Arc::clone(&self.tasks),
+            metrics: Arc::clone(&self.metrics),
+            proxied: RwLock::new(Some(proxied)),
+            views: OnceLock::new(),
+            is_view: true,
+            regrouped: Arc::clone(&self.regrouped),
+            draining: self.draining.clone(),
+            shutdown: self.shutdown.clone(),
         }
     }
 
@@ -140,7 +202,8 @@ impl ServerState {
     /// Returns how clients may cache the lists of tools and prompts. Those of this program do not depend on the caller, so
     /// caches may share them.
     pub(super) fn list_cache(&self) -> CacheHints {
-        let is_private = self.proxied().is_some_and(|proxied| proxied.is_private());
+        let is_private =
+            self.views.get().is_some() || self.is_view || self.proxied().is_some_and(|proxied| proxied.is_private());
         CacheHints { ttl_ms: self.list_ttl(), scope: if is_private { "private" } else { "public" } }
     }
 

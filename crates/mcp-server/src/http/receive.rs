@@ -18,12 +18,14 @@ use crate::metrics::RejectReason;
 use crate::peer::Peer;
 use crate::reply::{NoMessages, Reply};
 use crate::request::Caller;
+use crate::server::Server;
 use crate::state::ServerState;
 
 impl Inner {
     /// Responds to a message.
     pub(super) async fn message<B>(
         &self,
+        server: &Server,
         head: &RequestHead,
         body: B,
         caller: Option<Arc<Caller>>,
@@ -33,9 +35,9 @@ impl Inner {
     {
         let (body, charge) = self.http.read_json(head, body).await?.into_parts();
         let headers = head.headers();
-        let session = self.session(headers, caller.as_deref(), &body)?.map(str::to_owned);
-        let access = caller.as_ref().and_then(|caller| self.auth.access(&self.server.shared, caller));
-        let (shared, parts, address) = (Arc::clone(&self.server.shared), Arc::clone(&head.parts), head.client());
+        let session = self.session(server, headers, caller.as_deref(), &body)?.map(str::to_owned);
+        let access = caller.as_ref().and_then(|caller| self.auth.access(&server.shared, caller));
+        let (shared, parts, address) = (Arc::clone(&server.shared), Arc::clone(&head.parts), head.client());
         let sender = caller.clone();
         let routed = parse_message(body.len(), move || {
             let session = session.as_deref();
@@ -49,7 +51,7 @@ impl Inner {
             Routed::Reply(Reply::rejection(None, &RpcError::new(Code::Internal, message)))
         });
         match routed {
-            Routed::Denied(denied) => Err(self.auth.reject(caller.as_deref(), headers, &self.server.shared, &denied)),
+            Routed::Denied(denied) => Err(self.auth.reject(caller.as_deref(), headers, &server.shared, &denied)),
             Routed::Initialized { bytes, modes, .. } => {
                 let mut response = json(StatusCode::OK, bytes);
                 if let Some(name) = self.sessions.begin(modes, caller.as_deref()).and_then(|name| name.parse().ok()) {
@@ -60,7 +62,7 @@ impl Inner {
             Routed::Listen(listen) => listening(*listen, head),
             Routed::Reply(reply) => {
                 if reply.is_bad_request {
-                    self.server.shared.metrics.reject(RejectReason::Malformed);
+                    server.shared.metrics.reject(RejectReason::Malformed);
                 }
                 let is_unknown_method = matches!(reply.code, Some(Code::MethodNotFound)) && is_modern(headers);
                 let mut response = reply_response(Some(reply));
@@ -82,6 +84,7 @@ impl Inner {
     /// Returns the session of a message. Revision 2026-07-28 has no sessions and ignores the header.
     fn session<'h>(
         &self,
+        server: &Server,
         headers: &'h HeaderMap,
         caller: Option<&Caller>,
         body: &[u8],
@@ -89,7 +92,7 @@ impl Inner {
         if is_modern(headers) {
             return Ok(None);
         }
-        match self.known_session(headers, caller) {
+        match self.known_session(server, headers, caller) {
             // The client starts a new session with the header of the last one.
             Err(()) if is_initialize(body) => Ok(None),
             session => session.map_err(|()| {

@@ -190,6 +190,10 @@ pub(super) async fn health(server: &Server, checks: &[HealthCheck]) -> Response<
 
 /// Returns `ok`, or how many backends are not ready.
 fn backends(server: &Server) -> String {
+    // Not everyone may know how many servers there are.
+    if server.shared.views.get().is_some() {
+        return "ok\n".to_owned();
+    }
     let backends = server.shared.proxied().map(|proxied| proxied.backends()).unwrap_or_default();
     match backends.iter().filter(|backend| !backend.state.is_ready()).count() {
         0 => "ok\n".to_owned(),

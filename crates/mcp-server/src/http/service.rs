@@ -25,10 +25,8 @@ use super::sessions::Sessions;
 use crate::headers::{has_revision, is_modern};
 use crate::listen::Listen;
 use crate::metrics::RejectReason;
-use crate::{Caller, Server};
-
-/// The path of the MCP endpoint.
-const PATH: &str = "/mcp";
+use crate::request::Caller;
+use crate::view::ENDPOINT;
 
 /// The answer to clients of the transport that Streamable HTTP has replaced. They would wait for an event that never comes.
 const NO_SSE: &str = "with Streamable HTTP; HTTP+SSE of revision 2024-11-05 is not supported";
@@ -153,25 +151,35 @@ impl Inner {
             return Ok(json(StatusCode::OK, metadata));
         }
         let caller = self.auth.admit(head).await?;
+        if let Some(server) = self.server.of_caller(path.trim_end_matches('/'), caller.as_deref()) {
+            return match head.parts.method {
+                Method::POST => self.message(&server, head, body, caller).await,
+                Method::GET => self.changes(&server, head, caller.as_deref()),
+                Method::DELETE => Ok(self.end_session(&server, headers, caller.as_deref())),
+                _ => {
+                    let mut response = text(StatusCode::METHOD_NOT_ALLOWED, "send messages with POST\n".to_owned());
+                    response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST, GET, DELETE"));
+                    Ok(response)
+                }
+            };
+        }
+        let is_operator = || !self.of_page(caller.as_deref()).shared.is_view;
         match (&head.parts.method, path) {
-            (&Method::GET, "/metrics") => {
+            (&Method::GET, "/metrics") if is_operator() => {
                 let mut metrics = self.server.metrics();
                 for render in &self.metrics {
                     metrics += &render().await;
                 }
                 Ok(text(StatusCode::OK, metrics))
             }
-            (&Method::GET, "/status") => Ok(json(StatusCode::OK, json_bytes(&self.server.status()))),
-            (&Method::POST, PATH) => self.message(head, body, caller).await,
-            (&Method::GET, PATH) => self.changes(head, caller.as_deref()),
-            (&Method::DELETE, PATH) => Ok(self.end_session(headers, caller.as_deref())),
-            (_, PATH) => {
-                let mut response = text(StatusCode::METHOD_NOT_ALLOWED, "send messages with POST\n".to_owned());
-                response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST, GET, DELETE"));
-                Ok(response)
-            }
+            (&Method::GET, "/status") if is_operator() => Ok(json(StatusCode::OK, json_bytes(&self.server.status()))),
             _ => Ok(text(StatusCode::NOT_FOUND, format!("not found; the MCP endpoint is /mcp, {NO_SSE}\n"))),
         }
+    }
+
+    /// Returns the server of what a caller sees on pages beside the endpoint.
+    fn of_page(&self, caller: Option<&Caller>) -> Server {
+        self.server.of_caller(ENDPOINT, caller).unwrap_or_else(|| self.server.clone())
     }
 
     /// Checks that the request is for this server and from an accepted origin.
@@ -211,39 +219,46 @@ impl Inner {
             }
             Admission::Authenticated => self.auth.admit(head).await?,
         };
-        let access = caller.as_ref().and_then(|caller| self.auth.access(&self.server.shared, caller));
+        let server = self.of_page(caller.as_deref());
+        let access = caller.as_ref().and_then(|caller| self.auth.access(&server.shared, caller));
         let (method, uri, headers) = (&head.parts.method, &head.parts.uri, head.headers());
         let caller = caller.as_deref();
-        let response = route.respond(RouteRequest { server: &self.server, method, uri, headers, caller, access }).await;
+        let response = route.respond(RouteRequest { server: &server, method, uri, headers, caller, access }).await;
         Ok(head.count_events(response)?)
     }
 
     /// Maps a path of a mounted service to the route of a standalone server.
     fn local_path<'p>(&self, path: &'p str) -> &'p str {
         if path == "/mcp/" {
-            return PATH;
+            return ENDPOINT;
         }
         if !self.is_mounted || path.contains(WELL_KNOWN) {
             return path;
         }
-        ["/healthz", "/metrics", "/status"].into_iter().find(|own| path.ends_with(own)).unwrap_or(PATH)
+        ["/healthz", "/metrics", "/status"].into_iter().find(|own| path.ends_with(own)).unwrap_or(ENDPOINT)
     }
 
     /// Returns the session of a request. If a backend holds something for each session, it must have begun in this process.
     pub(super) fn known_session<'h>(
         &self,
+        server: &Server,
         headers: &'h HeaderMap,
         caller: Option<&Caller>,
     ) -> Result<Option<&'h str>, ()> {
         let session = self.sessions.of(headers, caller)?;
-        let holds_sessions = || self.server.shared.proxied().is_some_and(|proxied| proxied.holds_sessions());
+        let holds_sessions = || server.shared.proxied().is_some_and(|proxied| proxied.holds_sessions());
         match session {
             Some(name) if holds_sessions() && !self.sessions.has_begun(name) => Err(()),
             session => Ok(session),
         }
     }
 
-    fn changes(&self, head: &RequestHead, caller: Option<&Caller>) -> Result<Response<Body>, Rejection> {
+    fn changes(
+        &self,
+        server: &Server,
+        head: &RequestHead,
+        caller: Option<&Caller>,
+    ) -> Result<Response<Body>, Rejection> {
         let headers = head.headers();
         if is_modern(headers) || !head.accepts_events() {
             let mut response = text(StatusCode::METHOD_NOT_ALLOWED, "send messages with POST\n".to_owned());
@@ -254,19 +269,19 @@ impl Inner {
             Ok(None) if !has_revision(headers) => {
                 Ok(text(StatusCode::METHOD_NOT_ALLOWED, format!("send `initialize` with POST, {NO_SSE}\n")))
             }
-            Ok(session) => listening(Listen::to_changes(&self.server.shared, session), head),
+            Ok(session) => listening(Listen::to_changes(&server.shared, session), head),
             Err(()) => Ok(text(StatusCode::NOT_FOUND, "unknown session\n".to_owned())),
         }
     }
 
-    fn end_session(&self, headers: &HeaderMap, caller: Option<&Caller>) -> Response<Body> {
-        match self.known_session(headers, caller) {
+    fn end_session(&self, server: &Server, headers: &HeaderMap, caller: Option<&Caller>) -> Response<Body> {
+        match self.known_session(server, headers, caller) {
             Ok(Some(name)) => {
                 self.sessions.end(name);
-                self.server.shared.running.cancel_all_of(name);
-                self.server.shared.resources.subscriptions.end(name);
-                self.server.shared.log_levels.end(name);
-                if let Some(proxied) = self.server.shared.proxied() {
+                server.shared.running.cancel_all_of(name);
+                server.shared.resources.subscriptions.end(name);
+                server.shared.log_levels.end(name);
+                if let Some(proxied) = server.shared.proxied() {
                     proxied.end_session(name);
                 }
                 empty_response(StatusCode::NO_CONTENT)

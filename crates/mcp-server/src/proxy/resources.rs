@@ -67,7 +67,7 @@ struct Following {
 }
 
 impl ProxiedResources {
-    pub(super) fn new(backends: Arc<Backends>, admitted: Option<HashSet<String>>) -> Self {
+    pub(super) fn new(backends: Arc<Backends>, admitted: Option<HashSet<String>>, reported: &Arc<Notify>) -> Self {
         Self {
             backends,
             changes: ResourceChanges::new(),
@@ -78,7 +78,7 @@ impl ProxiedResources {
             admitted: Mutex::new(admitted),
             watched: Mutex::default(),
             replaced: Mutex::default(),
-            reported: Arc::default(),
+            reported: Arc::clone(reported),
             compared: Mutex::default(),
             hasher: RandomState::new(),
         }
@@ -185,11 +185,6 @@ impl ProxiedResources {
                 tracing::warn!(backend = name, %reason, "a backend does not renew a subscription to a resource");
             }
         }
-    }
-
-    /// Waits until a backend reports a change of its list, or is replaced.
-    pub(super) async fn reported(&self) {
-        self.reported.notified().await;
     }
 
     /// Lists the resources of all backends, and reports a change if they differ from those at the last comparison.

@@ -6,7 +6,7 @@
 mod issuer;
 mod keys;
 mod scopes;
-mod signer;
+pub mod signer;
 mod tokens;
 
 use serde_json::{Value, json};

@@ -26,6 +26,7 @@ mod server_card;
 mod skills;
 mod tools;
 mod turns;
+mod views;
 
 use std::future::pending;
 use std::net::SocketAddr;

@@ -1,0 +1,122 @@
+//! The servers of a proxy's views.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, Weak};
+
+use tokio::sync::Notify;
+use toolkit::catalog::{Diagnostic, DiagnosticKind};
+use toolkit::{Catalog, Tool};
+use toolkit_backends::Backends;
+
+use super::front::{Collection, Front};
+use super::lists::locked;
+use super::resources::ProxiedResources;
+use crate::request::Caller;
+use crate::state::{ServerState, ViewServers};
+use crate::subscriptions::Providers;
+use crate::view::{ENDPOINT, View};
+
+/// The views of a proxy, and a server for each union of them that a caller has.
+pub(super) struct Views {
+    /// The server of everything, which has these views.
+    everything: Weak<ServerState>,
+    backends: Arc<Backends>,
+    /// The catalog and the resources of this program.
+    own: Catalog,
+    providers: Providers,
+    reported: Arc<Notify>,
+    grouped: Mutex<Grouped>,
+}
+
+#[derive(Default)]
+struct Grouped {
+    views: Vec<View>,
+    /// The servers, by the positions of their views.
+    fronts: HashMap<Vec<usize>, Arc<Front>>,
+    last: Option<Collection>,
+}
+
+impl Views {
+    pub(super) fn new(
+        everything: &Arc<ServerState>,
+        backends: Arc<Backends>,
+        own: Catalog,
+        reported: &Arc<Notify>,
+    ) -> Self {
+        let providers = Providers::default();
+        everything.resources.all().into_iter().for_each(|provider| providers.add(provider));
+        let (everything, reported) = (Arc::downgrade(everything), Arc::clone(reported));
+        Self { everything, backends, own, providers, reported, grouped: Mutex::default() }
+    }
+
+    /// Replaces the views, and their servers if a view has changed.
+    pub(super) fn set(&self, views: Vec<View>) {
+        let mut grouped = locked(&self.grouped);
+        if grouped.views != views {
+            (grouped.views, grouped.fronts) = (views, HashMap::new());
+        }
+    }
+
+    /// Serves a collection. Returns the rules of views that match no tool, once all backends have answered.
+    pub(super) fn serve(&self, collection: Collection) -> Vec<Diagnostic> {
+        let mut grouped = locked(&self.grouped);
+        for front in grouped.fronts.values() {
+            front.serve(&collection);
+        }
+        let tools: Vec<Tool> = collection.collected.catalog.iter().cloned().collect();
+        let names = self.backends.names();
+        let views = grouped.views.iter().filter(|_| collection.failures.is_empty());
+        let diagnostics = views.flat_map(|view| view.rules_without_effect(&tools, &names));
+        let diagnostics = diagnostics.map(|message| Diagnostic::new(DiagnosticKind::Unexpected, message, [])).collect();
+        grouped.last = Some(collection);
+        diagnostics
+    }
+
+    /// Returns the resources of all servers of views.
+    pub(super) fn resources(&self) -> Vec<Arc<ProxiedResources>> {
+        locked(&self.grouped).fronts.values().map(|front| Arc::clone(&front.resources)).collect()
+    }
+}
+
+impl ViewServers for Views {
+    fn server(&self, path: &str, caller: Option<&Caller>) -> Option<Arc<ServerState>> {
+        let everything = self.everything.upgrade()?;
+        let mut grouped = locked(&self.grouped);
+        let applies = |view: &View| view.is_at(path) && view.applies_to(caller);
+        let applying: Vec<usize> =
+            grouped.views.iter().enumerate().filter(|(_, view)| applies(view)).map(|(at, _)| at).collect();
+        if applying.is_empty() && path != ENDPOINT {
+            return None;
+        }
+        if applying.iter().any(|&at| grouped.views[at].is_unrestricted()) {
+            return Some(everything);
+        }
+        if let Some(front) = grouped.fronts.get(&applying) {
+            return Some(Arc::clone(&front.server.shared));
+        }
+        let views = applying.iter().map(|&at| grouped.views[at].clone()).collect();
+        let own = (&self.own, &self.providers);
+        let front = Front::of_views(views, &everything, &self.backends, own, &self.reported);
+        let front = front.inspect_err(|error| tracing::error!(%error, "a view cannot be served")).ok()?;
+        if let Some(collection) = &grouped.last {
+            front.serve(collection);
+        }
+        let shared = Arc::clone(&front.server.shared);
+        grouped.fronts.insert(applying, Arc::new(front));
+        Some(shared)
+    }
+
+    fn renew(&self) {
+        let grouped = locked(&self.grouped);
+        if let Some(collection) = &grouped.last {
+            grouped.fronts.values().for_each(|front| drop(front.serve(collection)));
+        }
+    }
+}
+
+impl fmt::Debug for Views {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Views").field("views", &locked(&self.grouped).views).finish_non_exhaustive()
+    }
+}
