@@ -33,7 +33,7 @@ pub async fn answer(
 
 /// Runs the calls of a reply. Ctrl-C cancels them, and the model reads that.
 async fn run_calls(dispatcher: &Dispatcher, reply: &Reply) -> ToolResults {
-    terminal::show_reply(reply);
+    println!();
     let token = CancelToken::new();
     let options = RunOptions::new()
         .context(Context::new().with_cancel(token.clone()))

@@ -20,7 +20,6 @@ use anyhow::Context;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use toolkit::{Catalog, Dispatcher};
 use toolkit_examples::Root;
-use toolkit_providers::bedrock;
 use toolkit_providers::reply::Api;
 use toolkit_providers::request::{Conversation, NextStep, Request};
 
@@ -75,18 +74,12 @@ async fn run(arguments: &ArgMatches) -> anyhow::Result<Option<NextStep>> {
     if let Some(url) = url {
         request = request.url(url);
     }
-    // The stream of Converse has binary frames, which the AWS SDK decodes.
-    if api != bedrock::CONVERSE {
-        request = request.streamed();
-    }
-    let chat = Conversation::new(request)
+    let chat = Conversation::new(request.streamed())
         .max_turns(number("max-turns"))
         .max_calls(number("max-calls"))
         .max_tokens(number("max-tokens"))
         .max_retries(u32::try_from(number("max-retries"))?);
     let last = agent::answer(&Connection::new(api, url.map(String::as_str))?, &dispatcher, chat).await?;
-    if let Some(NextStep::Answered(reply)) = &last {
-        terminal::show_reply(reply);
-    }
+    println!();
     Ok(last)
 }

@@ -7,8 +7,7 @@ use std::thread;
 use tokio::sync::Mutex;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use toolkit::call::Progress;
-use toolkit_providers::bedrock;
-use toolkit_providers::reply::{Reply, ReplyEvent, ToolCall, ToolResults};
+use toolkit_providers::reply::{ReplyEvent, ToolCall, ToolResults};
 use toolkit_tower::{Approval, ApprovalRequest, Decision};
 
 /// Returns text of a model or a tool without control characters, which could change what the terminal shows.
@@ -26,17 +25,6 @@ pub fn show_event(event: ReplyEvent) {
         ReplyEvent::CallStarted { name, .. } => eprintln!("\n[call of {}]", printable(&name)),
         _ => {}
     }
-}
-
-/// Prints a reply that was not streamed, or the end of the line of one that was.
-pub fn show_reply(reply: &Reply) {
-    if reply.api() != bedrock::CONVERSE {
-        return println!();
-    }
-    for call in reply.calls() {
-        eprintln!("[call of {}]", printable(&call.name));
-    }
-    println!("{}", printable(reply.text()));
 }
 
 /// Prints the progress of a call.

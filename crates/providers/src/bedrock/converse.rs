@@ -22,7 +22,7 @@ impl Format for Converse {
     }
 
     fn framing(&self) -> Framing {
-        Framing::Lines
+        Framing::Frames
     }
 
     fn add(&self, event: Value, reply: &mut Assembly) -> Result<(), InvalidReply> {

@@ -9,7 +9,7 @@ use super::api::Api;
 use super::assembly::Assembly;
 use super::event::ReplyEvent;
 use super::format::Assembled;
-use super::framing::{Framing, Lines};
+use super::framing::{EventSplitter, Framing};
 use super::invalid_reply::InvalidReply;
 use toolkit::catalog::ExportedNames;
 
@@ -45,7 +45,7 @@ const MAX_BYTES: usize = 64 << 20;
 pub struct ReplyStream {
     api: Api,
     names: ExportedNames,
-    lines: Lines,
+    splitter: EventSplitter,
     reply: Assembly,
     n_bytes: usize,
     max_bytes: usize,
@@ -58,7 +58,7 @@ impl ReplyStream {
         Self {
             api,
             names,
-            lines: Lines::new(api.0.framing()),
+            splitter: EventSplitter::new(api.0.framing()),
             reply: Assembly::default(),
             n_bytes: 0,
             max_bytes: MAX_BYTES,
@@ -93,8 +93,8 @@ impl ReplyStream {
             body.extend_from_slice(bytes);
             return Ok(Vec::new());
         }
-        let Self { api, lines, reply, .. } = self;
-        lines.push(bytes, |event| parse_and_add(*api, event, reply))?;
+        let Self { api, splitter, reply, .. } = self;
+        splitter.push(bytes, |event| parse_and_add(*api, event, reply))?;
         Ok(std::mem::take(&mut self.reply.events))
     }
 
@@ -118,9 +118,9 @@ impl ReplyStream {
         if let Some(body) = &self.body {
             return self.api.read(body, &self.names);
         }
-        let Self { api, lines, reply, .. } = &mut self;
+        let Self { api, splitter, reply, .. } = &mut self;
         // A connection that ended in the middle of an event is no reason to lose the others.
-        let last = lines.finish(|event| parse_and_add(*api, event, reply));
+        let last = splitter.finish(|event| parse_and_add(*api, event, reply));
         let is_complete = self.reply.is_complete && last.is_ok();
         let body = self.api.0.assemble(self.reply)?;
         self.api.read_assembled(Assembled::new(body, is_complete), &self.names)

@@ -339,7 +339,6 @@ const GEMINI_INTERACTIONS: RequestFormat = RequestFormat {
     ..GEMINI
 };
 
-/// The stream of Converse has binary frames.
 const BEDROCK: RequestFormat = RequestFormat {
     api: bedrock::CONVERSE,
     id: "bedrock",

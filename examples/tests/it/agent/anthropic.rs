@@ -10,7 +10,6 @@ pub(crate) const MESSAGES: Wire = Wire {
     path: "/v1/messages",
     key: Some("ANTHROPIC_API_KEY"),
     headers: &[("authorization", "Bearer key-of-the-test"), ("anthropic-version", "2026-10-21")],
-    is_streamed: true,
     content_type: "text/event-stream",
     messages: "messages",
     fields: || json!({ "model": MODEL, "max_tokens": 8192, "stream": true }),
@@ -21,7 +20,7 @@ pub(crate) const MESSAGES: Wire = Wire {
     question: || json!({ "role": "user", "content": QUESTION }),
     echo: |turn| vec![json!({ "role": "assistant", "content": content(turn) })],
     results,
-    reply,
+    reply: |turn| reply(turn).into_bytes(),
     error: |message| json!({ "type": "error", "error": { "type": "rate_limit_error", "message": message } }),
 };
 

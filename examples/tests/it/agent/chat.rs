@@ -10,7 +10,6 @@ pub(crate) const CHAT_COMPLETIONS: Wire = Wire {
     path: "/v1/chat/completions",
     key: Some("OPENAI_API_KEY"),
     headers: &[("authorization", "Bearer key-of-the-test")],
-    is_streamed: true,
     content_type: "text/event-stream",
     messages: "messages",
     fields: || json!({ "model": MODEL, "stream": true, "stream_options": { "include_usage": true } }),
@@ -21,7 +20,7 @@ pub(crate) const CHAT_COMPLETIONS: Wire = Wire {
         let results = turn.calls.iter();
         results.map(|call| json!({ "role": "tool", "tool_call_id": call.id, "content": call.text() })).collect()
     },
-    reply,
+    reply: |turn| reply(turn).into_bytes(),
     error: |message| json!({ "error": { "message": message, "type": "requests", "code": "rate_limit" } }),
 };
 
@@ -38,7 +37,7 @@ pub(crate) const MISTRAL: Wire = Wire {
             .map(|call| json!({ "role": "tool", "tool_call_id": call.id, "name": call.name, "content": call.text() }));
         results.collect()
     },
-    reply: mistral_reply,
+    reply: |turn| mistral_reply(turn).into_bytes(),
     error: |message| json!({ "object": "error", "message": message, "type": "rate_limited", "code": "1300" }),
     ..CHAT_COMPLETIONS
 };

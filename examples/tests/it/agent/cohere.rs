@@ -11,7 +11,6 @@ pub(crate) const CHAT: Wire = Wire {
     path: "/v2/chat",
     key: Some("CO_API_KEY"),
     headers: &[("authorization", "Bearer key-of-the-test")],
-    is_streamed: true,
     content_type: "text/event-stream",
     messages: "messages",
     fields: || json!({ "model": MODEL, "stream": true }),
@@ -32,7 +31,7 @@ pub(crate) const CHAT: Wire = Wire {
         let results = turn.calls.iter();
         results.map(|call| json!({ "role": "tool", "tool_call_id": call.id, "content": call.text() })).collect()
     },
-    reply,
+    reply: |turn| reply(turn).into_bytes(),
     error: |message| json!({ "id": "e1", "message": message }),
 };
 

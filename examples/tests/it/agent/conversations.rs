@@ -11,7 +11,6 @@ pub(crate) const CONVERSATIONS: Wire = Wire {
     path: "/v1/conversations",
     key: Some("MISTRAL_API_KEY"),
     headers: &[("authorization", "Bearer key-of-the-test")],
-    is_streamed: true,
     content_type: "text/event-stream",
     messages: "inputs",
     fields: || json!({ "model": MODEL, "stream": true, "store": false }),
@@ -34,7 +33,7 @@ pub(crate) const CONVERSATIONS: Wire = Wire {
         });
         results.collect()
     },
-    reply,
+    reply: |turn| reply(turn).into_bytes(),
     error: |message| json!({ "object": "error", "message": message, "type": "rate_limited", "code": 1300 }),
 };
 

@@ -10,7 +10,6 @@ pub(crate) const GENERATE_CONTENT: Wire = Wire {
     path: "/v1/models/model-1:streamGenerateContent?alt=sse",
     key: Some("GEMINI_API_KEY"),
     headers: &[("x-goog-api-key", KEY)],
-    is_streamed: true,
     content_type: "text/event-stream",
     messages: "contents",
     fields: || json!({}),
@@ -35,7 +34,7 @@ pub(crate) const GENERATE_CONTENT: Wire = Wire {
         });
         vec![json!({ "role": "user", "parts": parts.collect::<Vec<_>>() })]
     },
-    reply,
+    reply: |turn| reply(turn).into_bytes(),
     error: |message| json!({ "error": { "code": 429, "message": message, "status": "RESOURCE_EXHAUSTED" } }),
 };
 

@@ -10,7 +10,6 @@ pub(crate) const INTERACTIONS: Wire = Wire {
     path: "/v1/interactions",
     key: Some("GEMINI_API_KEY"),
     headers: &[("x-goog-api-key", KEY)],
-    is_streamed: true,
     content_type: "text/event-stream",
     messages: "input",
     fields: || json!({ "model": MODEL, "stream": true, "store": false }),
@@ -40,7 +39,7 @@ pub(crate) const INTERACTIONS: Wire = Wire {
         });
         results.collect()
     },
-    reply,
+    reply: |turn| reply(turn).into_bytes(),
     error: |message| json!({ "error": { "code": 429, "message": message, "status": "RESOURCE_EXHAUSTED" } }),
 };
 

@@ -11,7 +11,6 @@ pub(crate) const CHAT: Wire = Wire {
     path: "/api/chat",
     key: None,
     headers: &[],
-    is_streamed: true,
     content_type: "application/x-ndjson",
     messages: "messages",
     fields: || json!({ "model": MODEL, "stream": true }),
@@ -29,7 +28,7 @@ pub(crate) const CHAT: Wire = Wire {
         let results = turn.calls.iter();
         results.map(|call| json!({ "role": "tool", "tool_name": call.name, "content": call.text() })).collect()
     },
-    reply,
+    reply: |turn| reply(turn).into_bytes(),
     error: |message| json!({ "error": message }),
 };
 

@@ -10,7 +10,6 @@ pub(crate) const RESPONSES: Wire = Wire {
     path: "/v1/responses",
     key: Some("OPENAI_API_KEY"),
     headers: &[("authorization", "Bearer key-of-the-test")],
-    is_streamed: true,
     content_type: "text/event-stream",
     messages: "input",
     fields: || json!({ "model": MODEL, "stream": true }),
@@ -28,7 +27,7 @@ pub(crate) const RESPONSES: Wire = Wire {
             .map(|call| json!({ "type": "function_call_output", "call_id": call.id, "output": call.text() }));
         results.collect()
     },
-    reply,
+    reply: |turn| reply(turn).into_bytes(),
     error: |message| json!({ "error": { "message": message, "type": "requests", "code": "rate_limit" } }),
 };
 

@@ -68,9 +68,9 @@ fn respond(connection: &mut TcpStream, wire: &Wire, mode: Mode, turns: &[Turn], 
     let body = (wire.reply)(&turns[index]);
     match mode {
         // The announced end of the body never arrives.
-        Mode::Cut => write_chunks(connection, wire.content_type, &body.as_bytes()[..body.len() * 3 / 4]),
+        Mode::Cut => write_chunks(connection, wire.content_type, &body[..body.len() * 3 / 4]),
         _ => {
-            write_chunks(connection, wire.content_type, body.as_bytes())?;
+            write_chunks(connection, wire.content_type, &body)?;
             connection.write_all(b"0\r\n\r\n")
         }
     }

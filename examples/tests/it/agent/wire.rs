@@ -39,7 +39,6 @@ pub(crate) struct Wire {
     pub(crate) key: Option<&'static str>,
     /// The headers of a request.
     pub(crate) headers: &'static [(&'static str, &'static str)],
-    pub(crate) is_streamed: bool,
     /// The type of the body of a reply.
     pub(crate) content_type: &'static str,
     /// The field with the messages.
@@ -55,7 +54,7 @@ pub(crate) struct Wire {
     /// Returns the messages with the results of its calls.
     pub(crate) results: fn(&Turn) -> Vec<Value>,
     /// Returns the body of a reply, in which every turn counts 30 tokens.
-    pub(crate) reply: fn(&Turn) -> String,
+    pub(crate) reply: fn(&Turn) -> Vec<u8>,
     /// Returns the body of an error with a message.
     pub(crate) error: fn(&str) -> Value,
 }

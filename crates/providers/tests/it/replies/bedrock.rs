@@ -357,3 +357,66 @@ fn hostile_streams_take_little_memory_and_time() {
         let _ = CONVERSE.read(response(json!([shape]), "end_turn"), &names());
     }
 }
+
+/// Returns an event in a frame of `application/vnd.amazon.eventstream`. Its checksums are not read.
+fn frame(kind: &str, payload: &Value) -> Vec<u8> {
+    let mut headers = Vec::new();
+    for (name, value) in [(":event-type", kind), (":content-type", "application/json"), (":message-type", "event")] {
+        headers.push(u8::try_from(name.len()).unwrap());
+        headers.extend_from_slice(name.as_bytes());
+        headers.push(7);
+        headers.extend_from_slice(&u16::try_from(value.len()).unwrap().to_be_bytes());
+        headers.extend_from_slice(value.as_bytes());
+    }
+    let payload = payload.to_string();
+    let length = |length: usize| u32::try_from(length).unwrap().to_be_bytes();
+    let mut frame = [length(16 + headers.len() + payload.len()), length(headers.len()), [0; 4]].concat();
+    frame.extend(headers);
+    frame.extend_from_slice(payload.as_bytes());
+    frame.extend([0; 4]);
+    frame
+}
+
+#[test]
+fn the_binary_frames_of_a_stream_are_its_events_wherever_the_bytes_are_cut() {
+    let tool_use = json!({ "toolUseId": "t1", "name": "add" });
+    let events = [
+        ("messageStart", json!({ "role": "assistant" })),
+        ("contentBlockDelta", json!({ "contentBlockIndex": 0, "delta": { "text": "Hé!" }, "p": "abc" })),
+        ("contentBlockStart", json!({ "contentBlockIndex": 1, "start": { "toolUse": tool_use } })),
+        ("contentBlockDelta", json!({ "contentBlockIndex": 1, "delta": { "toolUse": { "input": "{\"a\": 1}" } } })),
+        ("contentBlockStop", json!({ "contentBlockIndex": 1 })),
+        ("messageStop", json!({ "stopReason": "tool_use" })),
+        ("metadata", json!({ "usage": { "inputTokens": 9, "outputTokens": 3, "totalTokens": 12 } })),
+    ];
+    let bytes: Vec<u8> = events.iter().flat_map(|(kind, payload)| frame(kind, payload)).collect();
+    let mut expected = CONVERSE.stream(&ExportedNames::default());
+    for (kind, payload) in events {
+        expected.push_event(json!({ kind: payload })).unwrap();
+    }
+    let expected = expected.finish().unwrap();
+    assert_eq!((expected.calls().len(), expected.usage().unwrap().total()), (1, 12));
+    for size in [1, 7, 64, bytes.len()] {
+        let mut stream = CONVERSE.stream(&ExportedNames::default());
+        for piece in bytes.chunks(size) {
+            stream.push(piece).unwrap();
+        }
+        let reply = stream.finish().unwrap();
+        assert_eq!((reply.messages(), reply.stop_reason()), (expected.messages(), &StopReason::ToolCalls));
+    }
+    // A frame that is not complete ends the stream early.
+    let mut stream = CONVERSE.stream(&ExportedNames::default());
+    let cut = events_before_the_end(&bytes);
+    stream.push(&bytes[..cut]).unwrap();
+    assert_eq!(stream.finish().unwrap().stop_reason(), &StopReason::Truncated);
+    // Bytes of something else are an error.
+    for hostile in [&[0; 64][..], &[0, 0, 0, 20, 255, 255, 255, 255, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], b"<html>\n"] {
+        let mut stream = CONVERSE.stream(&ExportedNames::default());
+        assert!(stream.push(hostile).is_err() || stream.finish().is_err(), "{hostile:?}");
+    }
+}
+
+/// Returns a place in the frame before the last two.
+fn events_before_the_end(bytes: &[u8]) -> usize {
+    bytes.len() * 2 / 3
+}
