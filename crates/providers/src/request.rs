@@ -40,9 +40,9 @@
 mod answer;
 mod apis;
 mod conversation;
-mod error;
 mod fields;
 mod http;
+mod request_error;
 mod retry;
 mod thinking;
 mod tool_choice;
@@ -53,8 +53,8 @@ use serde_json::{Map, Value, json};
 
 use self::answer::AnswerForm;
 pub use self::conversation::{Conversation, NextStep};
-pub use self::error::RequestError;
 pub use self::http::HttpRequest;
+pub use self::request_error::RequestError;
 pub use self::retry::RequestRetry;
 pub use self::thinking::Thinking;
 pub use self::tool_choice::ToolChoice;

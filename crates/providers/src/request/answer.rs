@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde_json::Value;
 use toolkit::{Catalog, Tool};
 
-use super::error::RequestError;
+use super::request_error::RequestError;
 use crate::dialect::Dialect;
 use crate::loss::{Effect, Side};
 use crate::lower::lower;

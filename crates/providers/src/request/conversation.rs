@@ -5,8 +5,8 @@ use std::time::Duration;
 use serde_json::Value;
 use toolkit::catalog::ExportedNames;
 
-use super::error::RequestError;
 use super::http::HttpRequest;
+use super::request_error::RequestError;
 use super::retry::RequestRetry;
 use super::{Api, Request};
 use crate::reply::{InvalidReply, Reply, ReplyStream, StopReason, TokenUsage};
