@@ -54,7 +54,6 @@ use toolkit_schema::Violation;
 /// assert_eq!(error.to_string(), "shop:stock: there is no article `gold`");
 /// # Ok::<(), toolkit::catalog::Diagnostics>(())
 /// ```
-#[must_use]
 pub struct ToolError(Box<Repr>);
 
 #[derive(Clone)]
@@ -105,6 +104,7 @@ impl ToolError {
     /// assert_eq!(error.kind(), ErrorKind::Failed);
     /// assert_eq!(error.message(), "no such file");
     /// ```
+    #[must_use]
     pub fn failed(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Failed, message)
     }
@@ -129,6 +129,7 @@ impl ToolError {
     /// let error = sum(vec!["1".to_owned(), "x".to_owned()]).unwrap_err();
     /// assert_eq!(error.message(), "invalid digit found in string");
     /// ```
+    #[must_use]
     pub fn shown(error: impl Into<BoxError>) -> Self {
         match error.into().downcast::<ToolError>() {
             Ok(error) => *error,
@@ -137,6 +138,7 @@ impl ToolError {
     }
 
     /// Creates the error of a tool that stopped because the call was cancelled.
+    #[must_use]
     pub fn cancelled() -> Self {
         Self::new(ErrorKind::Cancelled, "the call was cancelled")
     }
@@ -160,6 +162,7 @@ impl ToolError {
     /// assert_eq!(error.to_string(), "the tool failed with an internal error");
     /// assert_eq!(error.source().unwrap().to_string(), "connection to 10.0.0.7 lost");
     /// ```
+    #[must_use]
     pub fn internal(error: impl Into<BoxError>) -> Self {
         let error = error.into();
         match error.downcast::<ToolError>() {
@@ -170,6 +173,7 @@ impl ToolError {
 
     /// Creates an error of any kind, for a [`Backend`](crate::backend::Backend) that forwards the error of another
     /// program.
+    #[must_use]
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self(Box::new(Repr {
             kind,
@@ -198,6 +202,7 @@ impl ToolError {
     /// let error = ToolError::failed("the page has no such button").with_content([screenshot]);
     /// assert_eq!(error.content().len(), 1);
     /// ```
+    #[must_use]
     pub fn with_content(mut self, content: impl IntoIterator<Item = Content>) -> Self {
         let n_before = self.content().len();
         let blocks = self.0.content.get_mut().expect("the content was read");
@@ -226,6 +231,7 @@ impl ToolError {
     /// let error = ToolError::failed("the room is taken").with_data(Conflict { with: 7 });
     /// assert_eq!(error.data().unwrap()["with"], 7);
     /// ```
+    #[must_use]
     pub fn with_data(self, data: impl serde::Serialize) -> Self {
         match serde_json::to_value(data) {
             Ok(data) => {
@@ -245,6 +251,7 @@ impl ToolError {
 
     /// Changes the URIs of the resources in the [content](Self::content), for a host that serves them under others; see
     /// [`RunResult::map_uris`](super::RunResult::map_uris).
+    #[must_use]
     pub fn map_uris(mut self, mut change: impl FnMut(&str) -> String) -> Self {
         if let Some(changed) = self.0.mcp.as_ref().and_then(|mcp| mcp.with_uris(&mut change)) {
             self.0.mcp = Some(Box::new(changed));
@@ -262,6 +269,7 @@ impl ToolError {
     }
 
     /// Sets the cause of the error, for the host. The model never sees it.
+    #[must_use]
     pub fn caused_by(mut self, error: impl Into<BoxError>) -> Self {
         self.0.source = Some(error.into().into());
         self
@@ -280,6 +288,7 @@ impl ToolError {
     /// assert!(error.is_retryable());
     /// assert_eq!(error.retry_after(), Some(Duration::from_secs(30)));
     /// ```
+    #[must_use]
     pub fn retryable(mut self, after: impl Into<Option<Duration>>) -> Self {
         self.0.retry = Some(Retry { after: after.into() });
         self
@@ -316,12 +325,14 @@ impl ToolError {
     }
 
     /// Sets the violations of the input schema.
+    #[must_use]
     pub fn with_violations(mut self, violations: Vec<Violation>) -> Self {
         self.0.violations = violations;
         self
     }
 
     /// Creates the error of a caller that lacks credentials required by the tool.
+    #[must_use]
     pub fn missing_requirements(missing: Requirements) -> Self {
         let message = format!("the call lacks credentials that the tool requires: {missing}");
         let mut error = Self::new(ErrorKind::MissingRequirements, message);

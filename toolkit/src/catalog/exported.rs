@@ -134,6 +134,7 @@ impl ExportedNames {
     }
 
     /// Returns the error of a name that no tool has, with the nearest name.
+    #[must_use]
     pub fn unknown(&self, name: &str) -> ToolError {
         if self.len() > suggest::MAX_NAMES {
             let message = format!("no tool is named {}; {}", quoted(name), suggest::TOO_MANY_NAMES);
