@@ -8,12 +8,12 @@ use syn::{Item, Type, Visibility};
 
 use super::{folders, modules, root};
 
-/// A source file: its crate, its path in `src`, and its lines.
+/// A source file: its crate, its path in `src`, and its lines. A file that two crates share, by a link, is one file.
 struct File {
     package: String,
     path: PathBuf,
     n_lines: usize,
-    /// Lines that are neither blank nor a comment.
+    /// Lines that are neither blank nor a comment, without tests.
     n_code: usize,
     /// Comments that head the items below them, where a file of that name would be found.
     n_sections: usize,
@@ -39,7 +39,7 @@ fn no_figure_of_the_structure_exceeds_its_limit() {
     let words = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap().split_whitespace().count();
     let figures = [
         ("lines of `toolkit`", lines_of("toolkit"), 17_000, 20_700),
-        ("lines of code in all crates", files.iter().map(|file| file.n_code).sum(), 95_000, 109_200),
+        ("lines of code in all crates", files.iter().map(|file| file.n_code).sum(), 95_000, 106_300),
         ("length of a file, median", lengths[lengths.len() / 2], 250, 250),
         ("length of a file, p90", lengths[lengths.len() * 9 / 10], 500, 500),
         ("length of a file, longest", lengths[lengths.len() - 1], 800, 800),
@@ -68,10 +68,12 @@ fn files() -> Vec<File> {
             let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
             let (folders, found): (Vec<_>, Vec<_>) = entries.partition(|path| path.is_dir());
             open.extend(folders);
-            let is_source = |path: &&PathBuf| path.extension() == Some("rs".as_ref()) && !is_test(path);
+            let is_source =
+                |path: &&PathBuf| path.extension() == Some("rs".as_ref()) && !path.is_symlink() && !is_test(path);
             files.extend(found.iter().filter(is_source).map(|path| {
                 let text = fs::read_to_string(path).unwrap();
-                let code = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//"));
+                let code = text.split("\n#[cfg(test)]\nmod tests {\n").next().unwrap_or_default().lines();
+                let code = code.map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//"));
                 File {
                     package: package.clone(),
                     path: path.strip_prefix(&src).unwrap().to_owned(),
