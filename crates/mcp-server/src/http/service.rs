@@ -26,6 +26,7 @@ use crate::headers::{has_revision, is_modern};
 use crate::listen::Listen;
 use crate::metrics::RejectReason;
 use crate::request::Caller;
+use crate::server::Server;
 use crate::view::ENDPOINT;
 
 /// The answer to clients of the transport that Streamable HTTP has replaced. They would wait for an event that never comes.
@@ -265,7 +266,7 @@ impl Inner {
             response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
             return Ok(response);
         }
-        match self.known_session(headers, caller) {
+        match self.known_session(server, headers, caller) {
             Ok(None) if !has_revision(headers) => {
                 Ok(text(StatusCode::METHOD_NOT_ALLOWED, format!("send `initialize` with POST, {NO_SSE}\n")))
             }

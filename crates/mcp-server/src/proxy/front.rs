@@ -361,6 +361,10 @@ impl ShownBackends {
 }
 
 impl Sources for ShownBackends {
+    fn holds_sessions(&self) -> bool {
+        Sources::holds_sessions(&*self.backends)
+    }
+
     fn end_session(&self, session: &str) {
         self.backends.end_session(session);
     }
