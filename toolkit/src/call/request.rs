@@ -149,7 +149,8 @@ impl RequestParts {
         self.peer
     }
 
-    /// Returns the id of the session, which clients of MCP up to revision 2025-11-25 have.
+    /// Returns the name of the session, which clients of MCP up to revision 2025-11-25 have: its id, and for a caller whom the
+    /// server has authenticated, more.
     #[must_use]
     pub fn session(&self) -> Option<&str> {
         self.session.as_deref()

@@ -1,5 +1,6 @@
 //! From a POST to its response: the session and the body, the action that the message requires, and its reply.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use bytes::Buf;
@@ -35,7 +36,7 @@ impl Inner {
     {
         let (body, charge) = self.http.read_json(head, body).await?.into_parts();
         let headers = head.headers();
-        let session = self.session(server, headers, caller.as_deref(), &body)?.map(str::to_owned);
+        let session = self.session(server, headers, caller.as_deref(), &body)?.map(Cow::into_owned);
         let access = caller.as_ref().and_then(|caller| self.auth.access(&server.shared, caller));
         let (shared, parts, address) = (Arc::clone(&server.shared), Arc::clone(&head.parts), head.client());
         let sender = caller.clone();
@@ -54,7 +55,7 @@ impl Inner {
             Routed::Denied(denied) => Err(self.auth.reject(caller.as_deref(), headers, &server.shared, &denied)),
             Routed::Initialized { bytes, modes, .. } => {
                 let mut response = json(StatusCode::OK, bytes);
-                if let Some(name) = self.sessions.begin(modes, caller.as_deref()).and_then(|name| name.parse().ok()) {
+                if let Some(name) = self.sessions.begin(modes).and_then(|name| name.parse().ok()) {
                     response.headers_mut().insert(SESSION, name);
                 }
                 Ok(response)
@@ -88,7 +89,7 @@ impl Inner {
         headers: &'h HeaderMap,
         caller: Option<&Caller>,
         body: &[u8],
-    ) -> Result<Option<&'h str>, Rejection> {
+    ) -> Result<Option<Cow<'h, str>>, Rejection> {
         if is_modern(headers) {
             return Ok(None);
         }

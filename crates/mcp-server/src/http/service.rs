@@ -1,5 +1,6 @@
 //! The HTTP service: from a request to its response.
 
+use std::borrow::Cow;
 use std::convert::Infallible;
 use std::fmt;
 use std::future::Future;
@@ -245,11 +246,11 @@ impl Inner {
         server: &Server,
         headers: &'h HeaderMap,
         caller: Option<&Caller>,
-    ) -> Result<Option<&'h str>, ()> {
+    ) -> Result<Option<Cow<'h, str>>, ()> {
         let session = self.sessions.of(headers, caller)?;
         let holds_sessions = || server.shared.proxied().is_some_and(|proxied| proxied.holds_sessions());
         match session {
-            Some(name) if holds_sessions() && !self.sessions.has_begun(name) => Err(()),
+            Some(name) if holds_sessions() && !self.sessions.has_begun(&name) => Err(()),
             session => Ok(session),
         }
     }
@@ -270,7 +271,7 @@ impl Inner {
             Ok(None) if !has_revision(headers) => {
                 Ok(text(StatusCode::METHOD_NOT_ALLOWED, format!("send `initialize` with POST, {NO_SSE}\n")))
             }
-            Ok(session) => listening(Listen::to_changes(&server.shared, session), head),
+            Ok(session) => listening(Listen::to_changes(&server.shared, session.as_deref()), head),
             Err(()) => Ok(text(StatusCode::NOT_FOUND, "unknown session\n".to_owned())),
         }
     }
@@ -278,12 +279,12 @@ impl Inner {
     fn end_session(&self, server: &Server, headers: &HeaderMap, caller: Option<&Caller>) -> Response<Body> {
         match self.known_session(server, headers, caller) {
             Ok(Some(name)) => {
-                self.sessions.end(name);
-                server.shared.running.cancel_all_of(name);
-                server.shared.resources.subscriptions.end(name);
-                server.shared.log_levels.end(name);
+                self.sessions.end(&name);
+                server.shared.running.cancel_all_of(&name);
+                server.shared.resources.subscriptions.end(&name);
+                server.shared.log_levels.end(&name);
                 if let Some(proxied) = server.shared.proxied() {
-                    proxied.end_session(name);
+                    proxied.end_session(&name);
                 }
                 empty_response(StatusCode::NO_CONTENT)
             }

@@ -18,7 +18,7 @@ async fn initialize_negotiates_the_revision() {
         let response = client.send(&request(1, "initialize", params)).await;
         assert_eq!(response.result()["protocolVersion"], answered);
         assert_eq!(response.result()["serverInfo"], json!({ "name": "tests", "version": "1.0.0" }));
-        assert!(response.header("mcp-session-id").is_some_and(|name| name.len() == 34));
+        assert!(response.header("mcp-session-id").is_some_and(|name| name.len() == 50));
     }
 }
 
