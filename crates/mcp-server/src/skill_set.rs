@@ -147,7 +147,7 @@ impl SkillSet {
         for file in files {
             let of_file = self::uri(&file.path);
             let digest = HEXLOWER.encode(&Sha256::digest(&file.bytes));
-            listed.push(SkillFile::new(&*of_file, format!("sha256:{digest}")));
+            listed.push(SkillFile::new(&*of_file, format!("sha256:{digest}"), file.bytes.len() as u64));
             let is_skill = of_file == uri;
             let mut resource = Resource::new(&*of_file, if is_skill { name } else { &file.path });
             resource.mime_type = mime_type(&file.path).map(str::to_owned);

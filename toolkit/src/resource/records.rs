@@ -123,6 +123,9 @@ pub struct SkillFile {
     pub uri: String,
     /// The SHA-256 hash of its bytes, such as `sha256:2cf2…`.
     pub digest: String,
+    /// The number of its bytes, which earlier drafts of the extension lack.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<u64>,
 }
 
 impl Skill {
@@ -134,10 +137,10 @@ impl Skill {
 }
 
 impl SkillFile {
-    /// Creates a file from its URI and its digest.
+    /// Creates a file from its URI, its digest, and its size in bytes.
     #[must_use]
-    pub fn new(uri: impl Into<String>, digest: impl Into<String>) -> Self {
-        Self { uri: uri.into(), digest: digest.into() }
+    pub fn new(uri: impl Into<String>, digest: impl Into<String>, size: u64) -> Self {
+        Self { uri: uri.into(), digest: digest.into(), size: Some(size) }
     }
 }
 

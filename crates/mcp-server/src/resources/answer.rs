@@ -131,7 +131,7 @@ impl ResourceRequest {
                     }
                     Action::Read { uri } => read::read(shared, &context, revision, uri, scope).await,
                     Action::Skills { after } => skills::list(shared, &context, revision, after, scope, access).await,
-                    Action::Skill { uri } => skills::get(shared, &context, revision, uri).await,
+                    Action::Skill { uri } => skills::get(shared, &context, revision, uri, scope).await,
                     Action::Subscribe { session, uri } => read::subscribe(shared, &context, &session, uri).await,
                 }
             };

@@ -92,9 +92,7 @@ impl<T: Serialize> Listing<T> {
         let ttl_ms = match self.error {
             Some(error) if self.n_answered == 0 => return Err(error.into()),
             Some(_) => 0,
-            // The servers behind a proxy may change their lists without notice.
-            None if shared.is_proxy() => 0,
-            None => shared.list_ttl(),
+            None => ttl_ms(shared),
         };
         let mut rest = match &after {
             Some(after) => {
@@ -108,4 +106,10 @@ impl<T: Serialize> Listing<T> {
         let entries: Vec<Vec<u8>> = page.iter().map(|(_, entry)| json_bytes(entry)).collect();
         Ok(served::write(field, &entries, next.as_deref(), revision, CacheHints { ttl_ms, scope: scope.as_str() }))
     }
+}
+
+/// Returns the time for which clients may cache a list and its entries.
+pub(super) fn ttl_ms(shared: &ServerState) -> u64 {
+    // The servers behind a proxy may change their lists without notice.
+    if shared.is_proxy() { 0 } else { shared.list_ttl() }
 }

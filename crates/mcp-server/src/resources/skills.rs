@@ -7,7 +7,7 @@ use toolkit::{Context, ToolError};
 use toolkit_mcp::{Code, RpcError, json_bytes};
 
 use super::answer::{Failed, Scope, acquire};
-use super::list::Listing;
+use super::list::{Listing, ttl_ms};
 use crate::access::Access;
 use crate::state::ServerState;
 
@@ -34,6 +34,7 @@ pub(super) async fn get(
     context: &Context,
     revision: Revision,
     uri: String,
+    scope: Scope,
 ) -> Result<Vec<u8>, Failed> {
     let mut failed: Option<ToolError> = None;
     for (idx, provider) in shared.resources.all().iter().enumerate() {
@@ -43,6 +44,8 @@ pub(super) async fn get(
                 let mut result = json!({ "skill": skill });
                 if revision != Revision::V2025_11_25 {
                     result["resultType"] = "complete".into();
+                    result["ttlMs"] = ttl_ms(shared).into();
+                    result["cacheScope"] = scope.as_str().into();
                 }
                 return Ok(json_bytes(&result));
             }

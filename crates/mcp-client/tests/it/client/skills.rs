@@ -34,6 +34,7 @@ async fn the_digests_and_relative_links_of_a_skill_fit_behind_two_proxies() {
 
     let contents = in_the_end(Resources::read(&client, uri, &context)).await.unwrap().unwrap();
     let text = contents[0].as_text().unwrap();
+    assert_eq!(file.size, Some(text.len() as u64));
     assert_eq!(file.digest, format!("sha256:{}", HEXLOWER.encode(&Sha256::digest(text))));
     assert_eq!(in_the_end(client.skill(uri, &context)).await.unwrap().as_ref(), Some(&listed[0]));
     for unknown in

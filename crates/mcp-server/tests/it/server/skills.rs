@@ -84,10 +84,14 @@ async fn the_skills_of_a_directory_are_listed_with_the_digests_of_what_is_read()
                 Some(text) => text.as_bytes().to_vec(),
                 None => BASE64.decode(contents["blob"].as_str().unwrap().as_bytes()).unwrap(),
             };
+            assert_eq!(file["size"], bytes.len());
             assert_eq!(file["digest"], format!("sha256:{}", HEXLOWER.encode(&Sha256::digest(&bytes))), "{file}");
         }
         let got = client.send(&request(1, "skills/get", json!({ "uri": refunds["uri"] }))).await.result();
         assert_eq!(got["skill"], *refunds);
+        for hint in ["ttlMs", "cacheScope"] {
+            assert_eq!(got[hint], listed[hint], "{hint}");
+        }
         for unknown in ["skill://acme/refunds", "skill://acme/refunds/logo.bin", "skill://other/SKILL.md", ""] {
             assert_eq!(client.send(&request(1, "skills/get", json!({ "uri": unknown }))).await.code(), -32602);
         }
