@@ -142,7 +142,7 @@ async fn the_platforms_variable_names_authorities_too() {
     std::fs::write(&file, authority.pem()).unwrap();
     let url = format!("https://localhost:{}/mcp", served.address.port());
     let calls = async |trusted: Option<&Path>| {
-        let mut program = tokio::process::Command::new(program("fixture_login"));
+        let mut program = tokio::process::Command::new(program("fixture_client"));
         program.arg(&url).env_remove("SSL_CERT_FILE").envs(trusted.map(|file| ("SSL_CERT_FILE", file)));
         in_the_end(program.output()).await.unwrap()
     };

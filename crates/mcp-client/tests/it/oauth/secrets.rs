@@ -130,7 +130,7 @@ async fn a_configured_secret_is_not_stored() {
 async fn a_proxy_does_not_see_the_requests_to_this_machine() {
     let world = World::start().await;
     let proxy = World::start().await;
-    let output = tokio::process::Command::new(test_support::program("fixture_login"))
+    let output = tokio::process::Command::new(test_support::program("fixture_client"))
         .arg(&world.server)
         .envs(["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY"].map(|name| (name, &proxy.issuer)))
         .env_remove("NO_PROXY")

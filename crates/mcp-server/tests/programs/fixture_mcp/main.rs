@@ -13,6 +13,7 @@ use std::time::Duration;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use toolkit::call::LogLevel;
 use toolkit::resource::{Resource, ResourceTemplate};
 use toolkit::{Catalog, Content, Context, Dispatcher, ToolError, tool};
 use toolkit_mcp_server::{
@@ -138,6 +139,16 @@ fn test_panic() -> Content {
 async fn test_tool_with_progress(ctx: &Context) -> Content {
     for done in [0.0, 50.0, 100.0] {
         ctx.progress(done, 100.0, &format!("Completed step {done} of 100"));
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    Content::text("done")
+}
+
+/// Logs what it does.
+#[tool]
+async fn test_tool_with_logging(ctx: &Context) -> Content {
+    for text in ["Tool execution started", "Tool processing data", "Tool execution completed"] {
+        ctx.log(LogLevel::Info, text);
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     Content::text("done")

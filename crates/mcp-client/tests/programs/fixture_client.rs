@@ -4,11 +4,13 @@
 use std::error::Error;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 use test_support::browser;
 use toolkit::backend::Backend;
 use toolkit::call::ErrorKind;
-use toolkit::{Catalog, Dispatcher, ToolError};
+use toolkit::call::ask::{Answer, Asker, Mode, Question};
+use toolkit::dispatch::BoxFuture;
+use toolkit::{Catalog, Context, Dispatcher, Tool, ToolError};
 use toolkit_backends::Backends;
 use toolkit_mcp_client::{Endpoint, McpBackend, OAuth};
 
@@ -30,7 +32,7 @@ async fn main() -> Result<(), Failure> {
         }
     }
     let endpoint = Endpoint::new(&url)?.oauth(settings);
-    let backend = McpBackend::http("server", endpoint.clone());
+    let backend = McpBackend::http("server", endpoint.clone()).may_ask();
 
     while let Err(error) = backend.tools().await {
         login(&endpoint, error).await?;
@@ -39,14 +41,55 @@ async fn main() -> Result<(), Failure> {
     let backends = Backends::new();
     backends.register(backend)?;
     let collected = backends.collect(Catalog::new([])?).await;
-    let names: Vec<String> = collected.catalog.iter().map(|tool| tool.id().to_string()).collect();
+    let tools: Vec<Tool> = collected.catalog.iter().cloned().collect();
     let dispatcher = Dispatcher::builder(collected.catalog).routes(collected.routes).build()?;
-    for name in names {
-        while let Err(error) = dispatcher.call(&name, "{}").await {
+    let called = context["toolCalls"].as_array().cloned().unwrap_or_else(|| {
+        let call = |tool: &Tool| json!({ "name": tool.name(), "arguments": arguments_of(tool, &tools) });
+        tools.iter().map(call).collect()
+    });
+    for call in called {
+        let (name, arguments) = (format!("server:{}", call["name"].as_str().unwrap_or_default()), &call["arguments"]);
+        let context = Context::new().with_asker(Defaults);
+        while let Err(error) = dispatcher.call_with(&context, &name, arguments.clone()).await {
+            if !is_login(&error) {
+                eprintln!("{name}: {error}");
+                break;
+            }
             login(&endpoint, error).await?;
         }
     }
     Ok(())
+}
+
+/// Returns a value for each required argument. One that is an object is the schema of the first tool.
+fn arguments_of(tool: &Tool, all: &[Tool]) -> Value {
+    let schema = |tool: &Tool| tool.input().as_value().clone();
+    let wanted = schema(tool);
+    let required = wanted["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let value = |name: &str| match wanted["properties"][name]["type"].as_str() {
+        Some("number" | "integer") => json!(1),
+        Some("boolean") => json!(true),
+        Some("object") => schema(&all[0]),
+        _ => json!("text"),
+    };
+    required.map(|name| (name.to_owned(), value(name))).collect::<Map<_, _>>().into()
+}
+
+/// A user who accepts each form as it is. A field without a default is a box to check.
+struct Defaults;
+
+impl Asker for Defaults {
+    fn can_ask(&self, mode: Mode) -> bool {
+        mode == Mode::Form
+    }
+
+    fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Result<Answer, ToolError>> {
+        let schema = question.form().map(|form| form.schema().clone()).unwrap_or_default();
+        let fields = schema["properties"].as_object().into_iter().flatten();
+        let value = |field: &Value| field.get("default").cloned().unwrap_or_else(|| json!(true));
+        let content: Map<String, Value> = fields.map(|(name, field)| (name.clone(), value(field))).collect();
+        Box::pin(async move { Ok(Answer::Accepted(content.into())) })
+    }
 }
 
 /// Logs in if the error requires it. A browser approves at once.
