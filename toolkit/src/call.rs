@@ -45,6 +45,7 @@
 
 pub mod ask;
 mod attached;
+mod caller_token;
 mod coerce;
 mod content;
 mod context;
@@ -66,6 +67,8 @@ use std::future::Future;
 use std::pin::Pin;
 
 pub use self::attached::{CancelToken, DropGuard, LogLevel, LogMessage, StepId, TraceContext};
+#[doc(hidden)]
+pub use self::caller_token::CallerToken;
 #[doc(hidden)]
 pub use self::coerce::coerced;
 pub use self::coerce::{Change, Coercion};

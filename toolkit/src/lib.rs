@@ -82,6 +82,7 @@ pub mod __private;
 #[doc(hidden)]
 pub mod internals {
     pub use crate::backend::Changes;
+    pub use crate::call::CallerToken;
     pub use crate::call::caught_future;
     pub use crate::call::decode::typed_arguments;
     #[cfg(feature = "async")]

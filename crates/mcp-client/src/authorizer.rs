@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use toolkit::call::{ErrorKind, SecretString};
 use toolkit::dispatch::BoxFuture;
+use toolkit::internals::CallerToken;
 
 pub(super) use self::loopback::{connect_locally, is_local};
 
@@ -18,6 +19,13 @@ pub(super) trait Authorizer: Send + Sync {
 
     /// Records that the server has accepted a token.
     fn accepted(&self, token: &SecretString);
+
+    /// Returns a token for the caller with this token, other than one that the server has rejected.
+    fn exchanged<'a>(
+        &'a self,
+        caller: &'a CallerToken,
+        rejected: Option<&'a SecretString>,
+    ) -> BoxFuture<'a, Result<SecretString, AuthorizationError>>;
 
     /// Returns another token, after the server has rejected a request with `used` and sent this challenge.
     fn replace<'a>(

@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 use toolkit::call::{ErrorKind, LogLevel, TraceContext};
+use toolkit::internals::CallerToken;
 use toolkit::schema::excerpt::escaped;
 use toolkit::{Context, ToolError};
 use toolkit_mcp::{CLIENT_CAPABILITIES, LOG_LEVEL, UI_EXTENSION};
@@ -28,6 +29,8 @@ pub(super) struct FromCaller {
     pub(super) meta: Map<String, Value>,
     /// The headers, with their names for the server.
     pub(super) headers: Option<Arc<HeaderMap>>,
+    /// The token to exchange for one of the server.
+    pub(super) token: Option<CallerToken>,
 }
 
 impl FromCaller {
@@ -65,7 +68,11 @@ impl FromCaller {
             RemoteTarget::Stdio(_) => &[],
         };
         let headers = if forwarded.is_empty() { None } else { Some(headers(remote, forwarded, context)?.into()) };
-        Ok(Self { meta: trace(context), headers })
+        let token = match &*remote.target {
+            RemoteTarget::Http(endpoint) if endpoint.exchanges_tokens() => Some(caller_token(remote, context)?),
+            _ => None,
+        };
+        Ok(Self { meta: trace(context), headers, token })
     }
 }
 
@@ -92,6 +99,17 @@ fn headers(remote: &Remote, forwarded: &[Forwarded], context: &Context) -> Resul
         }
     }
     Ok(headers)
+}
+
+/// Returns the token of the caller, which is exchanged.
+fn caller_token(remote: &Remote, context: &Context) -> Result<CallerToken, ToolError> {
+    context.get::<CallerToken>().cloned().ok_or_else(|| {
+        let message =
+            format!("{remote} requires the access token of the caller, which is exchanged for one of the server");
+        let reason =
+            "only callers of `serve --http --issuer` have one: not those over stdio, and not those who share a token";
+        ToolError::new(ErrorKind::MissingRequirements, message).caused_by(reason)
+    })
 }
 
 /// Returns the W3C Trace Context of a call as `_meta` of a request.

@@ -226,6 +226,14 @@ impl Endpoint {
         is_same
     }
 
+    /// Returns true if the tokens of callers are exchanged for those of the server.
+    pub(super) fn exchanges_tokens(&self) -> bool {
+        #[cfg(feature = "oauth")]
+        return self.logins.as_ref().is_some_and(|logins| logins.settings().exchanges_tokens());
+        #[cfg(not(feature = "oauth"))]
+        false
+    }
+
     /// Returns the source of access tokens, if the server requires a login.
     pub(super) fn authorizer(&self) -> Result<Option<Arc<dyn Authorizer>>, BoxError> {
         #[cfg(feature = "oauth")]

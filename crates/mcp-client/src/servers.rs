@@ -80,7 +80,7 @@ use super::process::Program;
 /// | `oauth` | object | | `Endpoint::oauth`, with the feature `oauth` |
 ///
 /// The keys of the object `oauth` are `clientName`, `clientId`, `clientSecret`, `clientMetadataUrl`, `issuer`, `scopes`,
-/// `redirectPort`, `clientCredentials` and `allowPrivateAddresses`, like the methods of `OAuth`.
+/// `redirectPort`, `clientCredentials`, `tokenExchange` and `allowPrivateAddresses`, like the methods of `OAuth`.
 ///
 /// In values, `${NAME}` and `${env:NAME}` expand to an environment variable, and `${NAME:-text}` has a default.
 ///
@@ -113,6 +113,8 @@ pub struct McpServers {
     rejected: Vec<RejectedServer>,
     renamed: Vec<(String, String)>,
     warnings: Vec<String>,
+    declared: Vec<String>,
+    views: Option<Value>,
 }
 
 /// An invalid server of a configuration file.
@@ -141,6 +143,9 @@ pub struct RejectedServer {
 
 /// The objects of servers in the files of hosts, as JSON Pointers.
 const PLACES: [&str; 6] = ["/mcpServers", "/servers", "/mcp/servers", "/context_servers", "/mcp_servers", "/mcp"];
+
+/// The key of the views of a proxy.
+const VIEWS: &str = "views";
 
 /// The maximum size of a file of environment variables.
 const MAX_ENV_FILE_BYTES: u64 = 1 << 20;
@@ -192,7 +197,15 @@ impl McpServers {
         let ignored =
             |(other, _): (&&str, _)| format!("`{}` has no effect, since the file has `{}`", name(other), name(place));
         let warnings = places.map(ignored).collect();
-        let mut read = Self { backends: Vec::new(), rejected: Vec::new(), renamed: Vec::new(), warnings };
+        let declared = servers.keys().map(|name| namespace_of(name)).collect();
+        let mut read = Self {
+            backends: Vec::new(),
+            rejected: Vec::new(),
+            renamed: Vec::new(),
+            warnings,
+            declared,
+            views: json.get(VIEWS).cloned(),
+        };
         for (name, fields) in servers {
             let mut entry = ServerEntry { fields: None, variables: Variables::new(&variable), wrong: Vec::new() };
             let fields = fields.as_object().map(|fields| command::flattened(fields, &mut entry.wrong));
@@ -303,6 +316,28 @@ impl McpServers {
     /// ```
     pub fn warnings(&self) -> impl Iterator<Item = &str> {
         self.warnings.iter().map(String::as_str)
+    }
+
+    /// Returns the namespaces of all servers of the file, also of those that are disabled or invalid.
+    #[must_use]
+    pub fn declared(&self) -> &[String] {
+        &self.declared
+    }
+
+    /// Returns the value of `views` beside the servers, which a proxy reads.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit_mcp_client::McpServers;
+    ///
+    /// let servers = McpServers::from_json(r#"{"mcpServers": {}, "views": {"finance": {"servers": ["ledger"]}}}"#)?;
+    /// assert_eq!(servers.views().unwrap()["finance"]["servers"][0], "ledger");
+    /// # Ok::<(), toolkit_mcp_client::ConfigError>(())
+    /// ```
+    #[must_use]
+    pub fn views(&self) -> Option<&Value> {
+        self.views.as_ref()
     }
 
     /// Returns the servers whose names are not valid namespaces, as pairs of the name and the namespace.

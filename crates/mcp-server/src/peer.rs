@@ -133,6 +133,8 @@ impl Received<'_> {
         if let Some(extensions) = peer.head.and_then(|head| extensions(head)) {
             context = context.with_extensions(Arc::clone(extensions));
         }
+        let token = peer.caller.and_then(|caller| caller.token()).cloned();
+        let context = token.into_iter().fold(context, Context::with);
         let context = peer.request_parts().into_iter().fold(context, Context::with_request);
         match trace {
             Some(trace) => context.with(trace),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use toolkit::call::Credentials;
+use toolkit::internals::CallerToken;
 use toolkit::mcp::Revision;
 use toolkit_mcp::Meta;
 
@@ -111,6 +112,7 @@ pub struct Caller {
     has_all_scopes: bool,
     claims: Map<String, Value>,
     credentials: Credentials,
+    token: Option<CallerToken>,
 }
 
 impl Caller {
@@ -162,6 +164,15 @@ impl Caller {
     /// Grants all scopes, which [`Caller::scopes`] does not list.
     pub(super) fn with_all_scopes(self) -> Self {
         Self { has_all_scopes: true, ..self }
+    }
+
+    /// Sets the token that was verified.
+    pub(super) fn with_token(self, token: &str) -> Self {
+        Self { token: Some(CallerToken(token.into())), ..self }
+    }
+
+    pub(super) fn token(&self) -> Option<&CallerToken> {
+        self.token.as_ref()
     }
 
     /// Returns the subject together with its issuer, which identifies the caller among those of all issuers.

@@ -7,6 +7,7 @@ use http::header::{ACCEPT, HeaderName};
 use reqwest::Response;
 use tokio::time::{Instant, sleep};
 use toolkit::call::SecretString;
+use toolkit::internals::CallerToken;
 
 use super::client::{Http, locked};
 use super::events::{EVENTS, Events, OpenStream, StreamPlace};
@@ -22,7 +23,13 @@ const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 
 impl Http {
     /// Reads the stream of a response until it has the answer. An interrupted one is resumed.
-    pub(super) async fn read_answer(&self, peer: &Arc<Peer>, id: u64, response: Response) -> Result<(), Failure> {
+    pub(super) async fn read_answer(
+        &self,
+        peer: &Arc<Peer>,
+        id: u64,
+        caller: Option<&CallerToken>,
+        response: Response,
+    ) -> Result<(), Failure> {
         let mut events = Events::new(response, self.max_bytes);
         let mut n_resumed = 0;
         let mut n_sessions = self.n_sessions.subscribe();
@@ -51,7 +58,7 @@ impl Http {
                 sleep(place.pause(n_resumed as u32)).await;
                 n_resumed += 1;
                 let session = self.session().clone();
-                if let Ok(resumed) = self.open_stream(&session, &place).await {
+                if let Ok(resumed) = self.open_stream(caller, &session, &place).await {
                     events = resumed;
                     events.place = place;
                     break;
@@ -61,7 +68,12 @@ impl Http {
     }
 
     /// Opens a stream with a `GET` request.
-    async fn open_stream(&self, session: &Session, place: &StreamPlace) -> Result<Events, Failure> {
+    async fn open_stream(
+        &self,
+        caller: Option<&CallerToken>,
+        session: &Session,
+        place: &StreamPlace,
+    ) -> Result<Events, Failure> {
         let open = |token: Option<SecretString>| async move {
             let request = self.client.get(self.url.clone()).headers(self.headers.clone()).headers(session.headers());
             let request = request.header(ACCEPT, EVENTS);
@@ -73,7 +85,7 @@ impl Http {
                 false => Err(Failure::Status(HttpFailure::read(response).await.0)),
             }
         };
-        let response = self.authorized(open).await?;
+        let response = self.authorized(caller, open).await?;
         Ok(Events::new(response, self.max_bytes))
     }
 
@@ -96,7 +108,7 @@ async fn listen(http: Arc<Http>, peer: Weak<Peer>, session: Session) {
     let mut nth = 0;
     loop {
         let begun = Instant::now();
-        match http.open_stream(&session, &place).await {
+        match http.open_stream(None, &session, &place).await {
             Ok(mut events) => {
                 events.place = place;
                 if http.has_listened.swap(true, Ordering::AcqRel)

@@ -10,6 +10,7 @@ use http::{HeaderName, HeaderValue, StatusCode};
 use reqwest::Response;
 use tokio::time::{Instant, sleep};
 use toolkit::call::SecretString;
+use toolkit::internals::CallerToken;
 use toolkit_mcp::{Code, MODERN, encoded};
 use toolkit_runtime::media_type;
 
@@ -29,6 +30,8 @@ pub(super) struct Post {
     method: Option<&'static str>,
     message: Bytes,
     headers: HeaderMap,
+    /// The token of the caller, which is exchanged.
+    caller: Option<CallerToken>,
 }
 
 /// The delivery of a message.
@@ -61,11 +64,12 @@ impl Post {
             // They replace those of the endpoint.
             headers.extend((**forwarded).clone());
         }
-        Self { id: Some(id), method: Some(request.method), message: message.into(), headers }
+        let caller = request.caller.token.clone();
+        Self { id: Some(id), method: Some(request.method), message: message.into(), headers, caller }
     }
 
     pub(super) fn of_message(message: Vec<u8>, session: &Session) -> Self {
-        Self { id: None, method: None, message: message.into(), headers: session.headers() }
+        Self { id: None, method: None, message: message.into(), headers: session.headers(), caller: None }
     }
 
     /// Returns true for a message that may be sent again. Callers decide about their calls.
@@ -85,7 +89,7 @@ impl Http {
     pub(super) async fn exchange(&self, peer: &Arc<Peer>, post: &Post) -> Result<Delivery, Failure> {
         let begun = Instant::now();
         loop {
-            let answer = self.authorized(|token| self.post(peer, post, token)).await;
+            let answer = self.authorized(post.caller.as_ref(), |token| self.post(peer, post, token)).await;
             match answer.as_ref().err().and_then(|failure| rate_wait(post, failure)) {
                 Some(wait) if begun.elapsed() + wait <= self.max_rate_wait => sleep(wait).await,
                 _ => return answer,
@@ -127,7 +131,9 @@ impl Http {
         }
         let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).map(media_type);
         match kind {
-            Some(kind) if kind.eq_ignore_ascii_case(EVENTS) => self.read_answer(peer, id, response).await?,
+            Some(kind) if kind.eq_ignore_ascii_case(EVENTS) => {
+                self.read_answer(peer, id, post.caller.as_ref(), response).await?
+            }
             Some(kind) if kind.eq_ignore_ascii_case(JSON) => {
                 let body = self.read_body(response).await?;
                 peer.receive(body, Some(id)).await;

@@ -1,5 +1,6 @@
 //! The access tokens for the requests to a server.
 
+mod caller_tokens;
 mod client_credentials;
 mod stored_login;
 
@@ -11,7 +12,9 @@ use tokio::sync::OwnedMutexGuard;
 use tokio::time::Instant;
 use toolkit::call::{ErrorKind, SecretString};
 use toolkit::dispatch::BoxFuture;
+use toolkit::internals::CallerToken;
 
+use self::caller_tokens::CallerTokens;
 pub(super) use self::stored_login::store_error;
 use super::fetch::Fetcher;
 use super::oauth_error::OAuthError;
@@ -48,6 +51,7 @@ pub(super) struct AuthorizationState {
     /// The challenge of the last rejected request.
     challenge: Mutex<Option<Challenge>>,
     issued: Mutex<Option<Issued>>,
+    callers: CallerTokens,
 }
 
 /// The last token that the authorization server issued to this process.
@@ -397,6 +401,14 @@ impl Authorizer for Authorization {
         if let Some(issued) = issued.as_mut().filter(|issued| issued.token.expose() == token.expose()) {
             issued.is_accepted = true;
         }
+    }
+
+    fn exchanged<'a>(
+        &'a self,
+        caller: &'a CallerToken,
+        rejected: Option<&'a SecretString>,
+    ) -> BoxFuture<'a, Result<SecretString, AuthorizationError>> {
+        Box::pin(self.caller_token(&caller.0, rejected))
     }
 
     fn token(&self) -> BoxFuture<'_, Result<Option<SecretString>, AuthorizationError>> {

@@ -45,6 +45,9 @@ pub struct OAuth {
     pub(super) scopes: Vec<String>,
     pub(super) redirect_port: u16,
     pub(super) is_client: bool,
+    /// True if the tokens of callers are exchanged.
+    pub(super) exchanges: bool,
+    pub(super) audience: Option<String>,
     pub(super) allow_private: bool,
     pub(super) login_command: Option<String>,
     pub(super) store: Arc<dyn TokenStore>,
@@ -62,6 +65,8 @@ impl OAuth {
             scopes: Vec::new(),
             redirect_port: 0,
             is_client: false,
+            exchanges: false,
+            audience: None,
             allow_private: false,
             login_command: None,
             store: Arc::new(MemoryTokens::new()),
@@ -110,6 +115,31 @@ impl OAuth {
     /// secret. No login is necessary.
     pub fn client_credentials(self) -> Self {
         Self { is_client: true, ..self }
+    }
+
+    /// Exchanges the access token of each caller at the authorization server for one of this server (RFC 8693), so that the
+    /// server acts for the caller. `audience` is the name of the server there, if it requires one beside its URL. The
+    /// client itself connects and lists, with [`OAuth::client_credentials`], which this sets.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit_mcp_client::{Endpoint, McpBackend, OAuth};
+    ///
+    /// # fn main() -> Result<(), toolkit_mcp_client::ConfigError> {
+    /// let client = OAuth::new().issuer("https://login.example").client_id("gateway").client_secret("s3cr3t");
+    /// let endpoint = Endpoint::new("https://ledger.example/mcp")?.oauth(client.token_exchange(None));
+    /// let backend = McpBackend::http("ledger", endpoint);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn token_exchange(self, audience: Option<String>) -> Self {
+        Self { exchanges: true, audience, ..self.client_credentials() }
+    }
+
+    /// Returns true if the tokens of callers are exchanged.
+    pub(crate) fn exchanges_tokens(&self) -> bool {
+        self.exchanges
     }
 
     /// Allows metadata of the server to contain names with private addresses, as in the network of a company. By
@@ -186,6 +216,7 @@ impl OAuth {
                 settings.redirect_port,
                 settings.is_client,
                 settings.allow_private,
+                (settings.exchanges, settings.audience.clone()),
             )
         };
         fields(self) == fields(other)

@@ -136,6 +136,33 @@ pub(super) async fn client_credentials(
     request(fetcher, grant, if scope.is_empty() { &fields[..1] } else { &fields }).await
 }
 
+/// Exchanges the token of a caller (RFC 8693).
+pub(super) async fn exchange_caller(
+    fetcher: &Fetcher,
+    grant: &Grant,
+    caller: &str,
+    audience: Option<&str>,
+    requested: &[String],
+) -> Result<Tokens, TokenError> {
+    const ACCESS_TOKEN: &str = "urn:ietf:params:oauth:token-type:access_token";
+    let scope = requested.join(" ");
+    let mut fields = vec![
+        ("grant_type", "urn:ietf:params:oauth:grant-type:token-exchange"),
+        ("subject_token", caller),
+        ("subject_token_type", ACCESS_TOKEN),
+        ("requested_token_type", ACCESS_TOKEN),
+    ];
+    fields.extend(audience.map(|audience| ("audience", audience)));
+    if !scope.is_empty() {
+        fields.push(("scope", &scope));
+    }
+    let tokens = request(fetcher, grant, &fields).await?;
+    match tokens.access_token == caller {
+        true => Err(OAuthError::new("the authorization server returned the token of the caller").into()),
+        false => Ok(tokens),
+    }
+}
+
 async fn request(fetcher: &Fetcher, grant: &Grant, fields: &[(&str, &str)]) -> Result<Tokens, TokenError> {
     let invalid = || OAuthError::new("the stored URL of the token endpoint is invalid");
     let url = Url::parse(&grant.token_endpoint).map_err(|_| invalid())?;

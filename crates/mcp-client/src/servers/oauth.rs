@@ -8,7 +8,7 @@ pub(super) use crate::oauth::OAuth;
 /// The key of the object.
 pub(super) const KEY: &str = "oauth";
 
-const KEYS: [&str; 9] = [
+const KEYS: [&str; 10] = [
     "clientName",
     "clientId",
     "clientSecret",
@@ -17,6 +17,7 @@ const KEYS: [&str; 9] = [
     "scopes",
     "redirectPort",
     "clientCredentials",
+    "tokenExchange",
     "allowPrivateAddresses",
 ];
 
@@ -71,6 +72,12 @@ fn set(settings: OAuth, key: &str, value: &Value, variables: &Variables<'_>) -> 
         }
         "clientCredentials" if is_on(value)? => settings.client_credentials(),
         "allowPrivateAddresses" if is_on(value)? => settings.allow_private_addresses(),
+        "tokenExchange" => match value {
+            Value::Bool(true) => settings.token_exchange(None),
+            Value::Bool(false) => settings,
+            Value::String(_) => settings.token_exchange(Some(text(value)?)),
+            _ => return Err("must be true, false or the audience of the server".to_owned()),
+        },
         "clientCredentials" | "allowPrivateAddresses" => settings,
         _ => return Err(format!("is unknown; the keys are {}", KEYS.map(|key| format!("`{key}`")).join(", "))),
     })

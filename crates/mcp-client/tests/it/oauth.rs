@@ -11,6 +11,7 @@ mod registration;
 mod renewal;
 mod secrets;
 mod step_up;
+mod token_exchange;
 mod world;
 
 use toolkit_mcp_client::OAuth;

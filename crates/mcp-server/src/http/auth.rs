@@ -193,6 +193,11 @@ impl Auth {
             let is_granted = self.scopes.are_granted(self.scopes.base(), &caller);
             if is_granted { Ok(caller) } else { Err(TokenError::InsufficientScope) }
         });
+        let caller = caller.map(|caller| match caller.has_all_scopes() {
+            // All callers share it.
+            true => caller,
+            false => caller.with_token(token),
+        });
         caller.map(|caller| Some(Arc::new(caller))).map_err(|error| {
             let code = match error {
                 TokenError::Invalid => Some("invalid_token"),

@@ -12,7 +12,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use toolkit::ToolError;
-use toolkit::{Catalog, Dispatcher};
+use toolkit::{Catalog, Context, Dispatcher};
 use toolkit_backends::Backends;
 use toolkit_mcp_client::{Endpoint, LoginState, McpBackend, OAuth, OAuthError};
 use url::Url;
@@ -240,7 +240,10 @@ pub struct Client {
 impl Client {
     /// Connects to a server that accepts the token of the endpoint.
     pub async fn connect(endpoint: &Endpoint) -> Result<Self, ToolError> {
-        let backend = McpBackend::http("server", endpoint.clone()).start_timeout(Duration::from_secs(30));
+        Self::of(McpBackend::http("server", endpoint.clone()).start_timeout(Duration::from_secs(30))).await
+    }
+
+    pub async fn of(backend: McpBackend) -> Result<Self, ToolError> {
         toolkit::backend::Backend::start(&backend).await?;
         let backends = Backends::new();
         backends.register(backend.clone()).unwrap();
@@ -250,7 +253,11 @@ impl Client {
     }
 
     pub async fn call(&self, tool: &str) -> Result<String, ToolError> {
-        let called = self.dispatcher.call(&format!("server:{tool}"), json!({})).await?;
+        self.call_with(tool, Context::new()).await
+    }
+
+    pub async fn call_with(&self, tool: &str, context: Context) -> Result<String, ToolError> {
+        let called = self.dispatcher.call_with(&context, &format!("server:{tool}"), json!({})).await?;
         Ok(called.value().to_string())
     }
 }
@@ -375,7 +382,7 @@ impl Shared {
                 Some(scopes) => scopes,
                 None => return invalid("invalid_grant"),
             },
-            "client_credentials" => {
+            "client_credentials" | "urn:ietf:params:oauth:grant-type:token-exchange" => {
                 form.get("scope").map(|scope| scope.split(' ').map(str::to_owned).collect()).unwrap_or_default()
             }
             _ => return invalid("unsupported_grant_type"),
@@ -387,7 +394,7 @@ impl Shared {
         let mut response = json!({ "access_token": access, "token_type": "Bearer", "scope": scope });
         response["expires_in"] = state.lifetime.take().unwrap_or(3600).into();
         state.access.insert(access, scopes.clone());
-        if form["grant_type"] != "client_credentials" {
+        if !form.contains_key("subject_token") && form["grant_type"] != "client_credentials" {
             response["refresh_token"] = refresh.clone().into();
             state.refresh.insert(refresh, scopes);
         }
