@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `mcp`, `otc`, `worker` | one protocol each; the steps of durable chains are those of a worker |
 //! | `proxy`, `code` | what `mcp` serves beside the tools of the program: those of other servers, and programs |
-//! | `access_tokens` | whom `mcp` serves over HTTP |
+//! | `access_tokens`, `views` | whom `mcp` serves over HTTP, and which callers of a proxy see what |
 //! | `server_card` | how clients find what `mcp` serves over HTTP |
 //! | `health`, `queue` | probes and metrics of a server without HTTP, and of durable chains |
 
@@ -22,6 +22,8 @@ mod proxy;
 #[cfg(feature = "durable")]
 mod queue;
 mod server_card;
+#[cfg(feature = "proxy")]
+mod views;
 #[cfg(any(feature = "durable", feature = "nats"))]
 mod worker;
 

@@ -14,9 +14,10 @@ use toolkit::{Catalog, Tool, ToolId};
 use toolkit_backends::{Backends, ContractChange};
 use toolkit_contract::Lock;
 use toolkit_mcp_client::{ConfiguredServers, McpServers, ServerChanges};
-use toolkit_mcp_server::{LeftOut, Proxy, Server};
+use toolkit_mcp_server::{LeftOut, Proxy, Server, View};
 use toolkit_runtime::{read_bounded, read_regular_file};
 
+use super::views::Needs;
 use crate::error::{CommandError, Exit};
 use crate::login::Logins;
 use crate::options::{MAX_MANIFEST_BYTES, duration, switch};
@@ -78,7 +79,7 @@ pub(super) fn servers(
     let trusted: Vec<String> = matches.get_many("trust").into_iter().flatten().cloned().collect();
     let logins = Logins::new(program);
     let logins = logins.map_err(CommandError::usage)?;
-    let configured = Configured::read(file, Arc::clone(&backends), trusted.clone(), logins);
+    let configured = Configured::read(file, Arc::clone(&backends), trusted.clone(), logins, Needs::new(matches));
     let configured = configured.map_err(|reason| unusable("invalid_servers", reason))?;
     if let Some(name) = trusted.iter().find(|name| !backends.names().contains(name)) {
         return Err(unusable("unknown_server", format!("--trust: unknown server `{}`", name.escape_debug())));
@@ -105,6 +106,9 @@ pub(super) async fn along_with(
     }
     let wait = matches.get_one::<Duration>("proxy-wait").copied().unwrap_or(WAIT);
     let proxy = Proxy::new(server.clone(), Arc::clone(&backends)).wait(wait);
+    if let Some(views) = configured.as_ref().and_then(|configured| configured.views.clone()) {
+        proxy.set_views(views);
+    }
     let reporter = Mutex::new(Reporter::new(matches.contains_id("lock")));
     let report = |left_out: LeftOut| {
         collected();
@@ -202,6 +206,9 @@ struct Configured {
     /// The servers of `--trust`.
     trusted: Vec<String>,
     logins: Logins,
+    needs: Needs,
+    /// The views of the file.
+    views: Option<Vec<View>>,
     /// The content that was applied last.
     content: ConfigText,
     /// The errors in that content.
@@ -214,7 +221,13 @@ impl Configured {
     /// # Errors
     ///
     /// Returns the reason why the file cannot be read.
-    fn read(file: &Path, backends: Arc<Backends>, trusted: Vec<String>, logins: Logins) -> Result<Self, String> {
+    fn read(
+        file: &Path,
+        backends: Arc<Backends>,
+        trusted: Vec<String>,
+        logins: Logins,
+        needs: Needs,
+    ) -> Result<Self, String> {
         let is_followed = is_regular(file).map_err(|error| error.to_string())?;
         let text = read(file)?;
         let servers = logins.servers(&text, file)?;
@@ -225,9 +238,12 @@ impl Configured {
             backends,
             trusted,
             logins,
+            needs,
+            views: None,
             content: Ok(text),
             errors: Vec::new(),
         };
+        configured.views = configured.read_views(&servers)?;
         // There are no servers before that would have to be stopped.
         let changes = configured.apply(servers);
         match changes.rejected.first() {
@@ -255,8 +271,14 @@ impl Configured {
             }
             self.content = content;
             let servers = self.content.as_ref().map_err(Clone::clone);
-            match servers.and_then(|text| self.logins.servers(text, &self.file)) {
-                Ok(servers) => {
+            let servers = servers.and_then(|text| self.logins.servers(text, &self.file));
+            match servers.and_then(|servers| Ok((self.read_views(&servers)?, servers))) {
+                Ok((views, servers)) => {
+                    // Before the tools of new servers are known.
+                    if let Some(views) = &views {
+                        proxy.set_views(views.clone());
+                    }
+                    self.views = views;
                     let changes = self.apply(servers);
                     report_changes(&changes);
                     proxy.set_configuration_errors(self.errors.clone());
@@ -270,6 +292,19 @@ impl Configured {
                 }
             }
         }
+    }
+
+    /// Reads the views of a configuration, which may have them for the first time, and does not lose them.
+    fn read_views(&self, servers: &McpServers) -> Result<Option<Vec<View>>, String> {
+        let Some(views) = servers.views() else {
+            return match &self.views {
+                Some(_) => Err("`views` was removed; restart the server to serve everything to all callers".to_owned()),
+                None => Ok(None),
+            };
+        };
+        let mut names = servers.declared().to_vec();
+        names.extend(self.backends.names().into_iter().filter(|name| !self.servers.names().contains(&&**name)));
+        self.needs.read(views, &names).map(Some)
     }
 
     fn apply(&mut self, servers: McpServers) -> toolkit_mcp_client::ServerChanges {

@@ -28,6 +28,7 @@ mod server_card;
 mod show;
 mod stop;
 mod terminal;
+mod views;
 
 use std::io::Write;
 use std::process::{Command, Output, Stdio};

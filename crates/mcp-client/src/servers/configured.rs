@@ -64,6 +64,12 @@ impl ConfiguredServers {
         Self { backends: backends.into(), current: Vec::new() }
     }
 
+    /// Returns the names of the servers that are registered.
+    #[must_use]
+    pub fn names(&self) -> Vec<&str> {
+        self.current.iter().map(|server| server.name()).collect()
+    }
+
     /// Registers and unregisters backends so that they are the servers of this configuration.
     ///
     /// A server with the same configuration as before is not touched. One that was registered and is invalid now
