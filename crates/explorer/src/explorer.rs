@@ -166,7 +166,7 @@ impl Explorer {
         let is_operator = self.operator_scope.as_ref().zip(request.caller);
         let is_operator = is_operator.is_some_and(|(scope, caller)| caller.scopes().contains(scope));
         let viewer = if is_operator { Viewer::Operator } else { Viewer::new(request.caller) };
-        let body = Body::from_stream(calls.events(viewer));
+        let body = Body::from_stream(calls.events(viewer, request.server));
         let mut response = respond(StatusCode::OK, "text/event-stream", Cache::Never, body);
         let buffering = HeaderName::from_static("x-accel-buffering");
         response.headers_mut().insert(buffering, HeaderValue::from_static("no"));

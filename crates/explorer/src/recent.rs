@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use toolkit::call::{BoxError, ErrorKind};
 use toolkit::dispatch::Call;
 use toolkit::{Arguments, RunResult, ToolError};
-use toolkit_mcp_server::{Caller, Request};
+use toolkit_mcp_server::{Caller, Request, Server};
 use tower::util::BoxCloneSyncService;
 use tower::{Layer, Service, ServiceExt, service_fn};
 
@@ -281,16 +281,23 @@ struct EventsState {
     known: VecDeque<Arc<CallRecord>>,
     changes: broadcast::Receiver<Arc<CallRecord>>,
     viewer: Viewer,
+    /// The server of what the caller sees.
+    server: Server,
     has_begun: bool,
 }
 
 impl RecentCalls {
     /// Returns the calls that the viewer may see, as server-sent events: those that are kept, and then each change. A
     /// reader that falls behind is disconnected; it gets the kept calls when it connects again.
-    pub(crate) fn events(&self, viewer: Viewer) -> impl Stream<Item = Bytes> + Send + use<> {
+    pub(crate) fn events(&self, viewer: Viewer, server: &Server) -> impl Stream<Item = Bytes> + Send + use<> {
         let calls = self.shared.calls.lock().unwrap_or_else(PoisonError::into_inner);
-        let state =
-            EventsState { known: calls.clone(), changes: self.shared.changes.subscribe(), viewer, has_begun: false };
+        let state = EventsState {
+            known: calls.clone(),
+            changes: self.shared.changes.subscribe(),
+            viewer,
+            server: server.clone(),
+            has_begun: false,
+        };
         drop(calls);
         unfold(state, async |mut state| {
             // Flushes the head of the response, so that the page sees that it is connected.
@@ -306,7 +313,8 @@ impl RecentCalls {
                         Ok(Ok(record)) => record,
                     },
                 };
-                if state.viewer.sees(&record) {
+                // Callers without a subject share their calls, and not all of them see the same tools.
+                if state.viewer.sees(&record) && state.server.dispatcher().catalog().get(&record.tool).is_some() {
                     return Some((event(&record), state));
                 }
             }

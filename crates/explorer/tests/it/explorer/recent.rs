@@ -5,7 +5,7 @@ use toolkit::{Dispatcher, catalog};
 use toolkit_explorer::{Explorer, RecentCalls};
 use toolkit_mcp_server::Server;
 
-use crate::explorer::{Users, call, events_of, get, http, service};
+use crate::explorer::{Users, call, events_of, get, http, server, service};
 
 #[tokio::test]
 async fn a_call_is_recorded_with_its_outcome_sizes_and_arguments() {
@@ -25,6 +25,16 @@ async fn a_call_is_recorded_with_its_outcome_sizes_and_arguments() {
     );
     assert_eq!((&events[0]["bytesIn"], &events[0]["bytesOut"]), (&json!(17), &json!(2)));
     assert!(events.iter().all(|event| event["duration"].is_u64() && event["startedAt"].is_u64()), "{events:?}");
+}
+
+#[tokio::test]
+async fn calls_of_tools_that_the_server_of_the_caller_has_not_are_not_shown() {
+    let (server, calls) = server();
+    let service = server.http().route(Explorer::new("Tools").recent_calls(calls)).into_service();
+    call(&service, None, "math_add", r#"{"a": 40, "b": 2}"#).await;
+    assert_eq!(get(&service, "/explorer/events").await.events().await.len(), 1);
+    server.replace(Dispatcher::new(catalog![].unwrap()).unwrap()).unwrap();
+    assert!(get(&service, "/explorer/events").await.events().await.is_empty());
 }
 
 #[tokio::test]
