@@ -111,7 +111,6 @@ impl RequestParts {
     }
 
     /// Sets the name of the caller for limits.
-    #[must_use]
     pub fn with_caller(mut self, name: &str) -> Self {
         self.caller = Some(name.into());
         self

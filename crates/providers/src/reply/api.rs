@@ -7,6 +7,8 @@ use super::Reply;
 use super::body::ReplyBody;
 use super::format::{Assembled, Format};
 use super::invalid_reply::InvalidReply;
+#[cfg(feature = "async")]
+use super::results::Turn;
 use super::stream::ReplyStream;
 use toolkit::catalog::ExportedNames;
 
@@ -54,6 +56,23 @@ impl Api {
     #[must_use]
     pub fn stream(self, names: &ExportedNames) -> ReplyStream {
         ReplyStream::new(self, names.clone())
+    }
+
+    /// Reads a reply and runs its calls. `export` is the export whose tools were sent with the request.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the JSON is not a reply of this API. The error of a call is its result.
+    #[cfg(feature = "async")]
+    pub async fn respond<'b>(
+        self,
+        dispatcher: &toolkit::Dispatcher,
+        export: &crate::Export,
+        body: impl Into<ReplyBody<'b>>,
+    ) -> Result<Turn, InvalidReply> {
+        let reply = self.read(body, &export.names)?;
+        let results = reply.run(dispatcher).await;
+        Ok(Turn { reply, results })
     }
 
     pub(super) fn read_assembled(self, body: Assembled, names: &ExportedNames) -> Result<Reply, InvalidReply> {

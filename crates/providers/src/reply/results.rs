@@ -330,22 +330,3 @@ impl Turn {
         !self.reply.needs_results()
     }
 }
-
-#[cfg(feature = "async")]
-impl super::Api {
-    /// Reads a reply and runs its calls. `export` is the export whose tools were sent with the request.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the JSON is not a reply of this API. The error of a call is its result.
-    pub async fn respond<'b>(
-        self,
-        dispatcher: &toolkit::Dispatcher,
-        export: &crate::Export,
-        body: impl Into<super::ReplyBody<'b>>,
-    ) -> Result<Turn, super::InvalidReply> {
-        let reply = self.read(body, &export.names)?;
-        let results = reply.run(dispatcher).await;
-        Ok(Turn { reply, results })
-    }
-}
