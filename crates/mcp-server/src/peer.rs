@@ -13,6 +13,7 @@ use toolkit::call::{RequestParts, TraceContext};
 use toolkit::mcp::Revision;
 use toolkit::{CancelToken, Context, Tool};
 use toolkit_mcp::{Code, Meta, RpcError};
+use toolkit_runtime::client_network;
 
 use super::access::{Access, Denied};
 use super::ask::Modes;
@@ -90,7 +91,7 @@ impl<'p> Peer<'p> {
         })
     }
 
-    /// Returns a name for limits per client: its subject, or else its address, or else its session.
+    /// Returns a name for limits per client: its subject, or else the network of its address, or else its session.
     pub(super) fn name(self, session: &str) -> String {
         name(self.caller.map(|caller| &**caller), self.address, session)
     }
@@ -99,7 +100,7 @@ impl<'p> Peer<'p> {
 fn name(caller: Option<&Caller>, address: Option<IpAddr>, session: &str) -> String {
     match (caller.and_then(Caller::identity), address) {
         (Some(identity), _) => format!("subject {identity}"),
-        (None, Some(address)) => format!("address {address}"),
+        (None, Some(address)) => format!("address {}", client_network(address)),
         (None, None) => format!("session {session}"),
     }
 }

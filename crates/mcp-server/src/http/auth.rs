@@ -40,7 +40,7 @@ use http::{HeaderMap, StatusCode};
 use toolkit::Tool;
 use toolkit::dispatch::BoxFuture;
 use toolkit_mcp::Code;
-use toolkit_runtime::{RequestHead, bearer, is_token};
+use toolkit_runtime::{RequestHead, bearer, client_network, is_token};
 
 #[cfg(feature = "jwt")]
 pub use self::algorithm::Algorithm;
@@ -164,7 +164,7 @@ impl Auth {
         let subject = caller.as_ref().ok().and_then(|caller| caller.as_ref()?.identity());
         let client = match (subject, head.client()) {
             (Some(subject), _) => format!("subject {subject}"),
-            (None, Some(address)) => format!("address {address}"),
+            (None, Some(address)) => format!("address {}", client_network(address)),
             // Rejected clients do not share a bucket with authenticated ones.
             (None, None) if caller.is_err() => "unauthenticated".to_owned(),
             (None, None) => String::new(),

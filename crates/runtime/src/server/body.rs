@@ -15,6 +15,7 @@ use http_body_util::BodyExt;
 use tokio::sync::Notify;
 
 use super::Limits;
+use super::client_network::client_network;
 use super::connections::Connection;
 use super::request_head::{Rejection, RequestHead};
 
@@ -225,7 +226,7 @@ struct BudgetShared {
 #[derive(Debug)]
 struct BudgetState {
     n_free: usize,
-    by_address: HashMap<IpAddr, usize>,
+    by_network: HashMap<IpAddr, usize>,
     unfinished: HashMap<u64, Unfinished>,
     next_id: u64,
 }
@@ -241,8 +242,8 @@ struct Unfinished {
 #[derive(Debug)]
 struct Charge {
     budget: Budget,
-    /// The address of the client; `None` where an address does not identify a client.
-    address: Option<IpAddr>,
+    /// The network of the client; `None` where an address does not identify a client.
+    network: Option<IpAddr>,
     n_bytes: usize,
     /// The key in [`BudgetState::unfinished`], for a body that can be revoked.
     id: Option<u64>,
@@ -254,13 +255,13 @@ const SMALL: usize = 32 << 10;
 
 impl Budget {
     fn new(n_bytes: usize) -> Self {
-        let state = BudgetState { n_free: n_bytes, by_address: HashMap::new(), unfinished: HashMap::new(), next_id: 0 };
+        let state = BudgetState { n_free: n_bytes, by_network: HashMap::new(), unfinished: HashMap::new(), next_id: 0 };
         Self(Arc::new(BudgetShared { state: Mutex::new(state), released: Notify::new() }))
     }
 
-    /// Creates an empty charge for a client: the address, or this body alone if it is `None`.
+    /// Creates an empty charge for a client: the network of the address, or this body alone if it is `None`.
     fn charge(&self, address: Option<IpAddr>) -> Charge {
-        Charge { budget: self.clone(), address, n_bytes: 0, id: None, revoked: None }
+        Charge { budget: self.clone(), network: address.map(client_network), n_bytes: 0, id: None, revoked: None }
     }
 
     fn state(&self) -> MutexGuard<'_, BudgetState> {
@@ -301,8 +302,8 @@ impl Charge {
 
     fn try_grow(&mut self, n_more: usize) -> bool {
         let mut state = self.budget.state();
-        let n_held = match self.address {
-            Some(address) => state.by_address.get(&address).copied().unwrap_or(0),
+        let n_held = match self.network {
+            Some(network) => state.by_network.get(&network).copied().unwrap_or(0),
             None => self.n_bytes,
         };
         if n_held + n_more > state.n_free {
@@ -310,8 +311,8 @@ impl Charge {
         }
         state.n_free -= n_more;
         self.n_bytes += n_more;
-        if let Some(address) = self.address {
-            *state.by_address.entry(address).or_default() += n_more;
+        if let Some(network) = self.network {
+            *state.by_network.entry(network).or_default() += n_more;
         }
         if self.n_bytes > SMALL {
             let n_bytes = self.n_bytes;
@@ -360,12 +361,12 @@ impl Drop for Charge {
         }
         let mut state = self.budget.state();
         state.n_free += self.n_bytes;
-        if let Some(address) = self.address
-            && let Some(held) = state.by_address.get_mut(&address)
+        if let Some(network) = self.network
+            && let Some(held) = state.by_network.get_mut(&network)
         {
             *held = held.saturating_sub(self.n_bytes);
             if *held == 0 {
-                state.by_address.remove(&address);
+                state.by_network.remove(&network);
             }
         }
         drop(state);

@@ -13,6 +13,7 @@ use http::HeaderMap;
 use tokio::sync::Notify;
 
 use super::Limits;
+use super::client_network::client_network;
 use super::response_budget::{ResponseBudget, ResponsePermit};
 
 /// The open connections of a server.
@@ -30,7 +31,8 @@ struct Table {
     open: HashMap<u64, Connection>,
     next_id: u64,
     n_reserved: usize,
-    by_address: HashMap<IpAddr, Counts>,
+    /// The counts of each [network](client_network).
+    by_network: HashMap<IpAddr, Counts>,
     n_event_streams: usize,
 }
 
@@ -70,7 +72,7 @@ impl Connections {
         }
         let id = table.next_id;
         table.next_id += 1;
-        let counts = table.by_address.entry(address).or_default();
+        let counts = table.by_network.entry(client_network(address)).or_default();
         counts.n_connections += 1;
         counts.n_reserved += usize::from(is_reserved);
         let connection = Connection::new(self.clone(), id, address, is_reserved);
@@ -108,7 +110,7 @@ impl Connections {
         let limits = &self.0.limits;
         let mut table = self.table();
         let is_full = table.n_event_streams >= limits.max_event_streams;
-        let counts = table.by_address.entry(address).or_default();
+        let counts = table.by_network.entry(client_network(address)).or_default();
         let is_over_share =
             limits.limits_address(address) && counts.n_event_streams >= limits.max_event_streams_per_address;
         if is_full || is_over_share {
@@ -138,7 +140,7 @@ impl Table {
 
     /// Returns true if the limit of connections per address outside of the reserve is reached.
     fn has_share(&self, limits: &Limits, address: IpAddr) -> bool {
-        let counts = self.by_address.get(&address).copied().unwrap_or_default();
+        let counts = self.by_network.get(&client_network(address)).copied().unwrap_or_default();
         let n_ordinary = counts.n_connections.saturating_sub(counts.n_reserved);
         limits.limits_address(address) && n_ordinary >= limits.max_connections_per_address
     }
@@ -147,7 +149,8 @@ impl Table {
     /// connections, then clients that do not read, then incomplete bodies, and then the connection that has waited
     /// longest.
     fn evict(&mut self, of: Option<IpAddr>) -> Option<Connection> {
-        let candidates = self.open.values().filter(|connection| of.is_none_or(|of| of == connection.address()));
+        let candidates =
+            self.open.values().filter(|connection| of.is_none_or(|of| client_network(of) == connection.network()));
         let ranked = candidates.filter_map(|connection| {
             let rank = match connection.phase() {
                 Phase::Idle => 0,
@@ -155,7 +158,7 @@ impl Table {
                 Phase::Receiving => 2,
                 Phase::Running => return None,
             };
-            let n_of_address = self.by_address.get(&connection.address()).map_or(0, |counts| counts.n_connections);
+            let n_of_address = self.by_network.get(&connection.network()).map_or(0, |counts| counts.n_connections);
             Some(((Reverse(n_of_address), rank, connection.since(), connection.0.id), connection.0.id))
         });
         let (_, id) = ranked.min()?;
@@ -183,10 +186,11 @@ impl Table {
     }
 
     fn change(&mut self, address: IpAddr, change: impl FnOnce(&mut Counts)) {
-        if let Some(counts) = self.by_address.get_mut(&address) {
+        let network = client_network(address);
+        if let Some(counts) = self.by_network.get_mut(&network) {
             change(counts);
             if counts.n_connections == 0 && counts.n_event_streams == 0 {
-                self.by_address.remove(&address);
+                self.by_network.remove(&network);
             }
         }
     }
@@ -250,6 +254,10 @@ impl Connection {
     /// Returns the address at the other end of the connection, which may be that of a proxy.
     pub(super) fn address(&self) -> IpAddr {
         self.0.address
+    }
+
+    fn network(&self) -> IpAddr {
+        client_network(self.address())
     }
 
     /// Returns the address of the client that sent these headers: that of the connection, or the one that a

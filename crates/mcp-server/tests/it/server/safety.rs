@@ -417,3 +417,16 @@ async fn behind_a_trusted_proxy_each_client_has_its_own_rate() {
     assert!(n_limited > 0, "what a client writes is not trusted");
     while status(trusting, "192.0.2.0").await == 200 {}
 }
+
+#[tokio::test]
+async fn the_addresses_of_one_ipv6_network_have_one_rate() {
+    let server = serve(server().http().rate(1, 2).trust_proxies(["127.0.0.0/8"]).unwrap()).await;
+    let status = async |client: &str| Client::of(server).with("x-forwarded-for", client).send(&list()).await.status;
+    let mut statuses = Vec::new();
+    for n in 0..6 {
+        statuses.push(status(&format!("2001:db8:1:2::{n}")).await);
+    }
+    assert_eq!(statuses[..2], [200, 200]);
+    assert!(statuses.contains(&429), "{statuses:?}");
+    assert_eq!(status("2001:db8:1:3::1").await, 200);
+}
