@@ -122,6 +122,16 @@ pub(crate) fn command() -> Command {
                 false => arg,
             }
         }))
+        .arg(unless(
+            cfg!(feature = "durable"),
+            "durable",
+            Arg::new("max-runs")
+                .long("max-runs")
+                .value_name("N")
+                .requires("durable")
+                .value_parser(value_parser!(u32).range(1..))
+                .help("Maximum number of runs at once, not counting those that wait [default: 100]"),
+        ))
         .next_help_heading("HTTP (with --http, --otc or --health)")
         .args(http().map(|arg| unless(cfg!(feature = "server"), "http", arg)))
         .next_help_heading("Operation")

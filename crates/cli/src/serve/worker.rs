@@ -56,8 +56,11 @@ pub(super) fn steps(
         let file = crate::durable::default_file(program)?;
         stderr::say(NOTE, &format!("runs are recorded in {}", file.display()));
     }
-    let worker = toolkit_durable::Worker::new(connect, dispatcher)
+    let mut worker = toolkit_durable::Worker::new(connect, dispatcher)
         .context(|_| crate::credentials::of_each_tool(toolkit::Context::new()));
+    if let Some(&n) = matches.get_one::<u32>("max-runs") {
+        worker = worker.max_runs(usize::try_from(n).unwrap_or(usize::MAX));
+    }
     let tools = counted(worker.n_tools(), "tool");
     stderr::say(NOTE, &format!("running durable steps of {tools}, version {}", worker.version()));
     Ok(Some(worker))

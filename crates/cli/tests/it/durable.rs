@@ -125,7 +125,7 @@ async fn a_command_whose_run_has_no_worker_says_so_and_a_worker_has_a_health_add
 
     let program = &*TOOLS;
     let mut worker = Command::new(program)
-        .args(["serve", "--durable", place, "--health", "0"])
+        .args(["serve", "--durable", place, "--max-runs", "2", "--health", "0"])
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
