@@ -32,6 +32,9 @@ pub(super) fn check<'c>(chain: &'c Chain, dispatcher: &Dispatcher) -> (Plan<'c>,
                 continue;
             }
         };
+        if let Err(message) = check_attempts(step, tool) {
+            diagnostics.push(at_step.diagnostic(ChainDiagnosticKind::InvalidAttempts, "/attempts", message));
+        }
         check_arguments(at_step, step, wiring, tool, &mut diagnostics);
         for taken in &wiring.taken {
             if let Some(source) = tools[taken.step] {
@@ -49,6 +52,19 @@ pub(super) fn check<'c>(chain: &'c Chain, dispatcher: &Dispatcher) -> (Plan<'c>,
     diagnostics.sort_by_key(ChainDiagnostic::step);
     diagnostics.truncate(MAX_DIAGNOSTICS);
     (plan, diagnostics)
+}
+
+/// The maximum number of calls of a step.
+const MAX_ATTEMPTS: u32 = 100;
+
+fn check_attempts(step: &Step, tool: &Tool) -> Result<(), String> {
+    match step.max_attempts() {
+        Some(2..=MAX_ATTEMPTS) if !tool.annotations().may_repeat() => {
+            Err(format!("{} may not be called again, since it is neither `read_only` nor `idempotent`", tool.id()))
+        }
+        Some(n) if !(1..=MAX_ATTEMPTS).contains(&n) => Err(format!("must be from 1 to {MAX_ATTEMPTS}")),
+        _ => Ok(()),
+    }
 }
 
 /// Compares the type that `source` returns with the type that `tool` accepts.

@@ -78,6 +78,8 @@ pub enum ChainDiagnosticKind {
     MisplacedAfter,
     /// `sleep` or `until` is no time, or too long.
     InvalidWait,
+    /// `attempts` is not from 1 to 100, or the tool may not be called again.
+    InvalidAttempts,
     /// The name of the tool is unknown or ambiguous.
     UnknownTool,
     /// The known arguments do not match the tool's input schema.

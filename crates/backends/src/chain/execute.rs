@@ -84,7 +84,8 @@ impl<'a> ChainRun<'a> {
             let (tool, context) = (self.chain.steps()[idx].tool(), self.meter.context_of(idx));
             let (args, found) = self.args(idx);
             let start = Instant::now();
-            let is_waiting = matches!(self.chain.steps()[idx].wait(), Ok(Some(_)));
+            let step = &self.chain.steps()[idx];
+            let is_waiting = matches!(step.wait(), Ok(Some(_))) || step.max_attempts().is_some_and(|n| n > 1);
             let found = if is_waiting { found.and(Err(no_wait())) } else { found };
             let result = found.and_then(|()| {
                 let tool = self.dispatcher.prepared(tool)?;
@@ -128,11 +129,14 @@ impl<'a> ChainRun<'a> {
     fn call(&mut self, idx: usize, runner: &'a dyn StepRunner) -> BoxFuture<'a, Called> {
         let (step, dispatcher) = (&self.chain.steps()[idx], self.dispatcher);
         // The check of the chain has reported what is wrong.
-        let (tool, wait) = (step.tool(), step.wait().ok().flatten());
+        let (tool, wait, max_attempts) = (step.tool(), step.wait().ok().flatten(), step.max_attempts());
         let ((args, found), context) = (self.args(idx), self.meter.context_of(idx));
         Box::pin(async move {
             let run = match found {
-                Ok(()) => runner.run(StepCall { index: idx, tool, args: &args, context, dispatcher, wait }).await,
+                Ok(()) => {
+                    let args = &args;
+                    runner.run(StepCall { index: idx, tool, args, context, dispatcher, wait, max_attempts }).await
+                }
                 Err(error) => StepRun { result: Err(error), duration: Duration::ZERO },
             };
             Called { idx, args, run }

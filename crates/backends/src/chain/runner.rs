@@ -1,9 +1,7 @@
 //! The way in which the steps of a chain are run.
 
 use std::fmt;
-#[cfg(feature = "async")]
-use std::time::SystemTime;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::Value;
 use toolkit::call::{BoxFuture, Context, ErrorKind, RunResult, ToolError};
@@ -74,7 +72,13 @@ pub struct StepCall<'a> {
     pub dispatcher: &'a Dispatcher,
     /// The wait before the tool is called, which [`StepCall::run`] leaves to the runner.
     pub wait: Option<Wait>,
+    /// The maximum number of calls of the tool; see [`StepCall::repeat_after`].
+    pub max_attempts: Option<u32>,
 }
+
+/// The first and the last interval between two calls of a tool that fails.
+const BACKOFF: Duration = Duration::from_secs(1);
+const MAX_BACKOFF: Duration = Duration::from_secs(5 * 60);
 
 /// The result of a step, and the time that it took.
 #[derive(Debug)]
@@ -98,11 +102,33 @@ impl<'a> StepCall<'a> {
     /// Creates a step, for a runner that calls the tool later or elsewhere.
     #[must_use]
     pub fn new(index: usize, tool: &'a str, args: &'a Value, context: Context, dispatcher: &'a Dispatcher) -> Self {
-        Self { index, tool, args, context, dispatcher, wait: None }
+        Self { index, tool, args, context, dispatcher, wait: None, max_attempts: None }
     }
 
-    /// Calls the tool.
+    /// Returns the time after which the tool is called again after an error, or `None` if the step ends with it: the tool may
+    /// not repeat, the error does not pass, or there were too many calls. `default` is the number of calls of a step without
+    /// one of its own, and `n_before` that of earlier failures.
+    #[must_use]
+    pub fn repeat_after(&self, error: &ToolError, n_before: u32, default: u32) -> Option<Duration> {
+        let is_left = n_before.saturating_add(1) < self.max_attempts.unwrap_or(default);
+        let may_repeat =
+            || self.dispatcher.catalog().resolve(self.tool).is_ok_and(|tool| tool.annotations().may_repeat());
+        (is_left && error.is_retryable() && may_repeat()).then(|| Self::backoff(error, n_before))
+    }
+
+    /// Returns the time between a failure and the next call: at least that which the error states.
+    #[must_use]
+    pub fn backoff(error: &ToolError, n_before: u32) -> Duration {
+        let interval = BACKOFF.saturating_mul(4_u32.saturating_pow(n_before)).min(MAX_BACKOFF);
+        error.retry_after().unwrap_or(interval).max(interval)
+    }
+
+    /// Calls the tool once.
     pub async fn run(self) -> StepRun {
+        self.run_once().await
+    }
+
+    async fn run_once(&self) -> StepRun {
         let start = Instant::now();
         let prepared = self.dispatcher.prepared(self.tool);
         let result = match prepared.and_then(|tool| Ok((tool, self.context.nested(tool.tool())?))) {
@@ -119,19 +145,31 @@ pub(super) struct InMemory;
 impl StepRunner for InMemory {
     fn run<'a>(&'a self, call: StepCall<'a>) -> BoxFuture<'a, StepRun> {
         Box::pin(async move {
-            match wait(&call).await {
-                Ok(()) => call.run().await,
-                Err(error) => StepRun { result: Err(error), duration: Duration::ZERO },
+            if let Err(error) = pause(&call, call.wait.map(Wait::end)).await {
+                return StepRun { result: Err(error), duration: Duration::ZERO };
             }
+            for n_failures in 0.. {
+                let run = call.run_once().await;
+                let again = run.result.as_ref().err().and_then(|error| call.repeat_after(error, n_failures, 1));
+                match again {
+                    None => return run,
+                    Some(time) => {
+                        if let Err(error) = pause(&call, Some(SystemTime::now() + time)).await {
+                            return StepRun { result: Err(error), duration: run.duration };
+                        }
+                    }
+                }
+            }
+            unreachable!("the number of calls is limited")
         })
     }
 }
 
 /// Waits until the tool of the step may be called.
 #[cfg(feature = "async")]
-async fn wait(call: &StepCall<'_>) -> Result<(), ToolError> {
-    let Some(wait) = call.wait else { return Ok(()) };
-    let left = wait.end().duration_since(SystemTime::now()).unwrap_or_default();
+async fn pause(call: &StepCall<'_>, end: Option<SystemTime>) -> Result<(), ToolError> {
+    let Some(end) = end else { return Ok(()) };
+    let left = end.duration_since(SystemTime::now()).unwrap_or_default();
     match timeout(left, call.context.cancelled()).await? {
         None => Ok(()),
         Some(()) => Err(ToolError::cancelled()),
@@ -139,13 +177,13 @@ async fn wait(call: &StepCall<'_>) -> Result<(), ToolError> {
 }
 
 #[cfg(not(feature = "async"))]
-async fn wait(call: &StepCall<'_>) -> Result<(), ToolError> {
-    call.wait.map_or(Ok(()), |_| Err(no_wait()))
+async fn pause(_: &StepCall<'_>, end: Option<SystemTime>) -> Result<(), ToolError> {
+    end.map_or(Ok(()), |_| Err(no_wait()))
 }
 
 /// Returns the error of a step that waits where no timer is.
 pub(super) fn no_wait() -> ToolError {
-    let message = "the step waits; run the chain with `run`, and with the feature `async`";
+    let message = "the step waits, or may be repeated; run the chain with `run`, and with the feature `async`";
     ToolError::new(ErrorKind::NeedsRuntime, message)
 }
 

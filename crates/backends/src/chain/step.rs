@@ -56,6 +56,9 @@ pub struct Step {
     /// The time before which the tool is not called (RFC 3339), such as `2027-01-31T09:00:00+01:00`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     until: Option<String>,
+    /// The maximum number of calls of a tool that is read-only or idempotent and fails with an error that may pass.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    attempts: Option<u32>,
 }
 
 /// The wait of a step before its tool is called; see [`Step::sleep`] and [`Step::until`].
@@ -139,6 +142,7 @@ impl Step {
             after: Vec::new(),
             sleep: None,
             until: None,
+            attempts: None,
         }
     }
 
@@ -232,6 +236,29 @@ impl Step {
         self
     }
 
+    /// Sets the maximum number of calls of the tool, if it is read-only or idempotent and fails with an error that
+    /// [may pass](toolkit::ToolError::is_retryable): after a second, and then after four times as long each time, at most five
+    /// minutes. Default: 1, or that of the worker of a [durable](https://docs.rs/toolkit-durable) run.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit_backends::chain::Step;
+    ///
+    /// let step = Step::new("weather:forecast").attempts(5);
+    /// assert_eq!(serde_json::to_value(&step)?, serde_json::json!({ "toolId": "weather:forecast", "attempts": 5 }));
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    pub fn attempts(self, n: u32) -> Self {
+        Self { attempts: Some(n), ..self }
+    }
+
+    /// Returns the maximum number of calls, if the step has one.
+    #[must_use]
+    pub fn max_attempts(&self) -> Option<u32> {
+        self.attempts
+    }
+
     /// Returns the wait before the tool is called.
     ///
     /// # Errors
@@ -304,6 +331,7 @@ impl fmt::Debug for Step {
             .field("after", &self.after)
             .field("sleep", &self.sleep)
             .field("until", &self.until)
+            .field("attempts", &self.attempts)
             .finish()
     }
 }

@@ -1,5 +1,6 @@
 //! Chains of calls: parsing, checking, sequential and parallel execution.
 
+mod attempts;
 mod cases;
 mod check;
 mod inside;

@@ -19,10 +19,6 @@ use crate::worker::shared::{OwnedRun, WorkerState};
 /// time then waits for a decision, instead of ending the next one.
 const MAX_UNGUARDED: i64 = 3;
 
-/// The first and the last interval between two calls of a tool that fails.
-const BACKOFF: Duration = Duration::from_secs(1);
-const MAX_BACKOFF: Duration = Duration::from_secs(5 * 60);
-
 /// The end of a run without an outcome of the chain.
 pub(super) enum RunEnd {
     /// The chain cannot run.
@@ -107,8 +103,8 @@ impl Recorder<'_> {
                         context: call.context.clone().with(step),
                         answers: answers.clone(),
                     };
-                    self.attempt(place, tool, wait.map(until).or_else(|| invalid.take()), preparation, n_failures)
-                        .await?
+                    let instead = wait.map(until).or_else(|| invalid.take());
+                    self.attempt(place, &call, instead, preparation, n_failures).await?
                 }
             };
             let pause = match recorded {
@@ -163,11 +159,12 @@ impl Recorder<'_> {
     async fn attempt(
         &self,
         place: AttemptPlace,
-        tool: Option<&Tool>,
+        call: &StepCall<'_>,
         instead: Option<Pause>,
         preparation: Preparation,
         n_failures: u32,
     ) -> Result<Attempt, Stop> {
+        let tool = call.dispatcher.catalog().resolve(call.tool).ok();
         let needs_guard = |tool: &Tool| self.guards_all || !tool.annotations().may_repeat();
         let is_guarded = self.shared.settings.is_guarded && tool.is_some_and(needs_guard);
         let _started = self.shared.steps.start().await;
@@ -179,11 +176,12 @@ impl Recorder<'_> {
         let ended = match instead {
             Some(pause) => Attempt::Paused(pause),
             None => match preparation.attempt().await {
-                Attempt::Done { result: Err(error), .. } if self.is_repeated(tool, &error, n_failures) => {
-                    let interval = BACKOFF.saturating_mul(4_u32.saturating_pow(n_failures)).min(MAX_BACKOFF);
-                    let time = Timestamp::now() + error.retry_after().unwrap_or(interval).max(interval);
-                    Attempt::Paused(Pause::Backoff { time, error: error.to_string() })
-                }
+                Attempt::Done { result: Err(error), duration } => match self.repeat_after(call, &error, n_failures) {
+                    Some(time) => {
+                        Attempt::Paused(Pause::Backoff { time: Timestamp::now() + time, error: error.to_string() })
+                    }
+                    None => Attempt::Done { result: Err(error), duration },
+                },
                 ended => ended,
             },
         };
@@ -191,12 +189,13 @@ impl Recorder<'_> {
         Ok(ended)
     }
 
-    /// Returns true if the tool is called again after an error: always if it has certainly not started, and otherwise a few
-    /// times if it may repeat, and the error may pass.
-    fn is_repeated(&self, tool: Option<&Tool>, error: &ToolError, n_failures: u32) -> bool {
-        let may_repeat = tool.is_some_and(|tool| tool.annotations().may_repeat());
-        let is_left = n_failures + 1 < self.shared.settings.max_attempts;
-        attempt::has_not_started(error) || (may_repeat && error.is_retryable() && is_left)
+    /// Returns the time after which the tool is called again after an error: always if it has certainly not started, and
+    /// otherwise a few times if it may repeat, and the error may pass.
+    fn repeat_after(&self, call: &StepCall<'_>, error: &ToolError, n_failures: u32) -> Option<Duration> {
+        match attempt::has_not_started(error) {
+            true => Some(StepCall::backoff(error, n_failures)),
+            false => call.repeat_after(error, n_failures, self.shared.settings.max_attempts),
+        }
     }
 }
 

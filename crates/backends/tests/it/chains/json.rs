@@ -35,14 +35,15 @@ fn text_that_is_not_a_chain_is_an_error_with_every_reason() {
     );
     // The order of declaration, if `serde_json` has the feature `preserve_order`.
     let (declared, sorted) = (
-        "`id`, `toolId`, `args`, `usePrevious`, `from`, `after`, `sleep`, `until`",
-        "`after`, `args`, `from`, `id`, `sleep`, `toolId`, `until`, `usePrevious`",
+        "`id`, `toolId`, `args`, `usePrevious`, `from`, `after`, `sleep`, `until`, `attempts`",
+        "`after`, `args`, `attempts`, `from`, `id`, `sleep`, `toolId`, `until`, `usePrevious`",
     );
     assert_eq!(
         error(r#"[{"args": [], "usePrevious": "yes"}, {"toolId": "a", "timeout": 1}]"#).replace(declared, sorted),
         "not a chain:\n/0/args must be an object, got []\n/0/toolId is required\n\
          /0/usePrevious must be a boolean, got \"yes\"\n\
-         /1/timeout is not a field; expected `after`, `args`, `from`, `id`, `sleep`, `toolId`, `until`, `usePrevious`"
+         /1/timeout is not a field; expected `after`, `args`, `attempts`, `from`, `id`, `sleep`, `toolId`, `until`, \
+         `usePrevious`"
     );
     assert_eq!(
         error(r#"{"parallel": false, "steps": [{"toolId": 1}]}"#),

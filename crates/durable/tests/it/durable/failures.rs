@@ -82,6 +82,15 @@ async fn a_step_that_may_repeat_is_called_again_after_an_error_that_may_pass(pla
     assert!(begun.elapsed() >= Duration::from_secs(5), "a second, and four");
 }
 
+async fn a_step_with_attempts_of_its_own_is_not_called_more_often(place: &Place) {
+    let _worker = Process::start(place, "");
+    let client = client(place).await;
+    let chain = Chain::new().then(Step::new("diary:flaky").arg("n", 0).attempts(2));
+    let run = client.start(&chain, id("order")).await.unwrap();
+    assert_eq!(soon(run.wait()).await.unwrap().error().unwrap().message(), "try again");
+    assert_eq!(starts(place, "flaky"), [("order/0".to_owned(), 2)].into());
+}
+
 async fn a_change_that_a_run_does_not_allow_names_its_state(place: &Place) {
     let _worker = Process::start(place, "");
     let client = client(place).await;
@@ -116,6 +125,7 @@ on_each_place! {
     a_failed_run_is_listed_with_its_error_and_retried_from_the_failed_step,
     a_run_whose_step_a_person_has_ended_is_retried,
     a_step_that_may_repeat_is_called_again_after_an_error_that_may_pass,
+    a_step_with_attempts_of_its_own_is_not_called_more_often,
     a_tool_that_is_overloaded_is_called_until_it_starts,
     the_first_decision_counts_and_the_second_is_an_error,
 }
