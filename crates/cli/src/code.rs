@@ -215,14 +215,8 @@ const TOKEN: &str = "SANDBOX_TOKEN";
 /// Returns the options that choose it.
 pub(crate) fn sandbox_options() -> Vec<Arg> {
     vec![
-        profile().help(
-            "`standard` runs a program in a confined process, `hardened` refuses if the kernel confines less than \
-             everything, and `dev` runs it in this process",
-        ),
-        Arg::new("sandbox")
-            .long("sandbox")
-            .value_name("URL")
-            .help("Run programs on another machine, where `serve-sandbox` runs; the tools stay on this one"),
+        profile().help("Where programs run: standard (confined), hardened (or refused), dev"),
+        Arg::new("sandbox").long("sandbox").value_name("URL").help("Run programs where `serve-sandbox` runs"),
         token_option().requires("sandbox"),
     ]
 }
@@ -241,7 +235,7 @@ fn token_option() -> Arg {
     Arg::new("sandbox-token-env")
         .long("sandbox-token-env")
         .value_name("NAME")
-        .help("Environment variable of the token of the sandbox [default: SANDBOX_TOKEN]")
+        .help("Variable of the token of the sandbox [default: SANDBOX_TOKEN]")
 }
 
 /// Returns the chosen sandbox.

@@ -37,13 +37,14 @@ pub(crate) fn options() -> [Arg; 1] {
         .value_name("FORMAT")
         .value_parser(["text", "json"])
         .default_value("text")
-        .help("Write the log as text, or as one JSON object for each line")]
+        .hide_default_value(true)
+        .hide_possible_values(true)
+        .help("Write the log as text or JSON [default: text]")]
 }
 
 /// The option for audit lines, which the MCP server writes.
 pub(crate) fn audit_option() -> Arg {
-    switch("audit")
-        .help("Log one line for each call: caller, session, tool, outcome and duration, without arguments and results")
+    switch("audit").help("Log a line for each call, without arguments and results")
 }
 
 /// A guard that exports the remaining spans and measurements on drop.

@@ -40,14 +40,14 @@ pub(crate) fn options(help: &'static str) -> Vec<Arg> {
 #[cfg(any(feature = "durable", feature = "mcp", feature = "nats", feature = "otc"))]
 pub(crate) fn serve_options() -> Vec<Arg> {
     let mut options = vec![
-        url("nats").help("Serve the tools as a worker at this NATS server, such as nats://localhost"),
+        url("nats").help("Serve the tools as a worker at this NATS server"),
         url("nats-tools")
             .conflicts_with_all(["nats", "otc"])
-            .help("Serve the tools of the workers at this NATS server over MCP, instead of those of this program"),
+            .help("Serve the tools of the workers at this NATS server"),
     ];
     options.extend(connection("nats-server"));
     options.extend(calls("nats-tools"));
-    let help = "Create the buckets for large bodies and claimed calls first, unless they exist";
+    let help = "Create the buckets for bodies and claims first";
     options.push(switch("nats-create-buckets").requires("nats").help(help));
     let options = options.into_iter().map(|arg| match arg.get_id() == "nats-tools" {
         true => unless(cfg!(feature = "proxy"), "proxy", arg),
@@ -66,19 +66,19 @@ fn connection(with: &'static str) -> [Arg; 5] {
         Arg::new(name).long(name).value_name("FILE").requires(with).value_parser(value_parser!(PathBuf))
     };
     [
-        file("nats-creds").help("Authenticate at the NATS server with this file of credentials"),
-        file("nats-nkey").help("Authenticate at the NATS server with the seed of an NKey in this file"),
+        file("nats-creds").help("Authenticate with this file of credentials"),
+        file("nats-nkey").help("Authenticate with the seed of an NKey in this file"),
         file("nats-ca").help("Trust the certificate authorities in this PEM file"),
         Arg::new("nats-inbox")
             .long("nats-inbox")
             .value_name("PREFIX")
             .requires(with)
-            .help("Prefix of the subjects for results, which other users may not read [default: _INBOX]"),
+            .help("Prefix of the subjects for results [default: _INBOX]"),
         Arg::new("nats-prefix")
             .long("nats-prefix")
             .value_name("PREFIX")
             .requires(with)
-            .help("Prefix of the subjects, which workers and callers have in common [default: tk]"),
+            .help("Prefix that workers and callers share [default: tk]"),
     ]
 }
 
@@ -86,18 +86,11 @@ fn connection(with: &'static str) -> [Arg; 5] {
 fn calls(with: &'static str) -> [Arg; 5] {
     let text = |name: &'static str, value: &'static str| Arg::new(name).long(name).value_name(value).requires(with);
     [
-        switch("nats-trust").requires(with).help("Trust the hints of the workers' tools, such as `readOnlyHint`"),
-        switch("nats-claim")
-            .requires(with)
-            .help("Let a worker claim each call first, so that a lost call is repeated and none runs twice"),
-        switch("nats-send-credentials")
-            .requires(with)
-            .help("Send the credentials that a tool requires to its worker, over TLS"),
-        text("nats-only", "NAMESPACE")
-            .action(ArgAction::Append)
-            .help("Use the tools of this namespace only; may be repeated"),
-        text("nats-bodies", "BUCKET")
-            .help("Bucket for large arguments and results, which other users may not read [default: tk-bodies]"),
+        switch("nats-trust").requires(with).help("Trust the hints of the workers' tools"),
+        switch("nats-claim").requires(with).help("Repeat lost calls, of which none runs twice"),
+        switch("nats-send-credentials").requires(with).help("Send credentials of tools to their workers, over TLS"),
+        text("nats-only", "NAMESPACE").action(ArgAction::Append).help("Use the tools of this namespace only"),
+        text("nats-bodies", "BUCKET").help("Bucket for large bodies [default: tk-bodies]"),
     ]
 }
 

@@ -40,7 +40,9 @@ pub(crate) fn naming_option() -> Arg {
         .long("naming")
         .value_parser(["name", "namespace-name"])
         .default_value("namespace-name")
-        .help("Form of tool names for clients: `math_add` or `add`")
+        .hide_default_value(true)
+        .hide_possible_values(true)
+        .help("`namespace-name` (default) lists `math_add`, and `name` lists `add`")
 }
 
 /// Returns the value of `--naming`.
@@ -89,13 +91,12 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
 #[cfg(any(feature = "chain", feature = "serve"))]
 pub(crate) fn durable_options(help: &'static str, is_switch: bool) -> [Arg; 2] {
     let place = Arg::new("durable").long("durable").value_name("FILE | URL").num_args(0..=1).help(format!(
-        "{help}: a file such as runs.db, or postgres://USER@HOST/DATABASE [default: runs.db in the directory for the state of \
-         this program]"
+        "{help}: runs.db, or postgres://USER@HOST/DATABASE [default: a file in the directory for the state of this program]"
     ));
     let application = Arg::new("application")
         .long("application")
         .value_name("NAME")
-        .help("Name of the application, which workers and callers have in common [default: the name of this program]");
+        .help("Name that workers and callers share [default: the program]");
     let application = if is_switch { application.requires("durable") } else { application };
     [place, application].map(|arg| unless(cfg!(feature = "durable"), "durable", arg))
 }

@@ -89,17 +89,13 @@ const EXPLORER: bool = cfg!(feature = "explorer");
 pub(crate) fn command() -> Command {
     Command::new("serve")
         .about("Serve the tools over MCP, Open Tool Calling or NATS, or run the steps of durable chains")
-        // Beside options with short texts, the help of all features fits two screens.
+        // With options of one line each, the help of all features fits two screens.
         .after_help(format!(
-            "Serves the tools until the process receives SIGTERM or Ctrl-C: over MCP on stdin and stdout, over MCP at \
-             http://ADDR/mcp with --http, over Open Tool Calling with --otc, or to callers at a NATS server with --nats. With --durable, it \
-             runs the steps of durable chains, alone or beside --http; see `chain`.\n\n\
-             A server that other machines can reach requires a token, which clients must send. It is read from the \
-             environment variable {TOKEN}, or from the variable of --token-env.\n\n\
-             A call whose user is asked continues on any server with the same keys in {STATE_KEYS}: secrets of at least \
-             32 characters, separated by commas. The first one seals, and all of them open.\n\n\
-             The log goes to stderr, filtered by RUST_LOG, as in RUST_LOG=debug. With OTEL_EXPORTER_OTLP_ENDPOINT, spans and \
-             metrics go to this collector (feature `otlp`).\n\n\
+            "Serves until SIGTERM or Ctrl-C: MCP on stdin and stdout, or at http://ADDR/mcp with --http.\n\n\
+             A server that other machines can reach requires a token, from the environment variable {TOKEN} or that of \
+             --token-env. Servers with the same {STATE_KEYS} (secrets of at least 32 characters, separated by commas) continue \
+             each other's calls after a question. RUST_LOG filters the log on stderr, and OTEL_EXPORTER_OTLP_ENDPOINT receives \
+             spans and metrics (feature `otlp`). --coercion is `lossless` by default, and `null-as-absent` for other servers.\n\n\
              A RULE is `namespace=NS`, `tag=TAG`, `hint=HINT` (`read-only`, `destructive`, `idempotent`, `open-world`) or \
              the id or the listed name of a tool; NS, TAG and ids may contain `*`."
         ))
@@ -130,7 +126,7 @@ pub(crate) fn command() -> Command {
                 .value_name("N")
                 .requires("durable")
                 .value_parser(value_parser!(u32).range(1..))
-                .help("Maximum number of runs at once, not counting those that wait [default: 100]"),
+                .help("Runs at once, not counting those that wait [default: 100]"),
         ))
         .next_help_heading("HTTP (with --http, --otc or --health)")
         .args(http().map(|arg| unless(cfg!(feature = "server"), "http", arg)))
@@ -160,7 +156,7 @@ fn mcp() -> Vec<Arg> {
             .long("http")
             .value_name("ADDR")
             .value_parser(crate::listen::address)
-            .help("Listen at this address, such as 127.0.0.1:8000; a port without a host listens on 127.0.0.1"),
+            .help("Listen at this address; a port alone listens on 127.0.0.1"),
         // What other servers call it.
         Arg::new("port").long("port").hide(true).value_parser(UnknownArgumentValueParser::suggest_arg("--http")),
         rule("allow").help("Serve only these tools; may be repeated"),
@@ -171,26 +167,26 @@ fn mcp() -> Vec<Arg> {
             .long("list-at-most")
             .value_name("N")
             .value_parser(value_parser!(usize))
-            .help("Above this number of tools, list only search_tools, describe_tool and call_tool [default: 128]"),
+            .help("List only tools to search with more tools [default: 128]"),
         Arg::new("timeout")
             .long("timeout")
             .value_name("TIME")
             .value_parser(duration)
-            .help("Timeout of a call, such as 30s or 2m [default: 5m]"),
+            .help("Timeout of a call, such as 30s [default: 5m]"),
         Arg::new("task-dir")
             .long("task-dir")
             .value_name("DIR")
             .value_parser(value_parser!(std::path::PathBuf))
-            .help("Store tasks in this directory, so that their results outlive the server"),
+            .help("Store tasks here, so that results outlive the server"),
         Arg::new("replica")
             .long("replica")
             .value_name("NAME")
-            .help("Name of this replica, with which ids of tasks begin, so that a load balancer finds it"),
+            .help("Name of this replica, with which ids of tasks begin"),
         Arg::new("task-after")
             .long("task-after")
             .value_name("TIME")
             .value_parser(duration)
-            .help("Time after which a call of a tool with task support becomes a task [default: 5s]"),
+            .help("Time after which a long call becomes a task [default: 5s]"),
         unless(
             cfg!(feature = "skills"),
             "skills",
@@ -198,27 +194,25 @@ fn mcp() -> Vec<Arg> {
                 .long("skills")
                 .value_name("DIR")
                 .value_parser(value_parser!(std::path::PathBuf))
-                .help("Serve the skills in this directory: subdirectories with a SKILL.md"),
+                .help("Serve the skills in subdirectories with a SKILL.md"),
         ),
         Arg::new("rate")
             .long("rate")
             .value_name("N")
             .value_parser(value_parser!(u32).range(1..))
             .requires("http")
-            .help("Limit the requests per second of each client; with --http"),
+            .help("Limit the requests per second of each client"),
         Arg::new("allow-origin")
             .long("allow-origin")
             .value_name("ORIGIN")
             .value_parser(origin)
             .action(ArgAction::Append)
             .requires("http")
-            .help("Accept requests of web pages with this origin, such as https://example.com; with --http"),
+            .help("Accept requests of web pages with this origin"),
         unless(
             EXPLORER,
             "explorer",
-            switch("explorer").requires("http").help(
-                "Serve a page at http://ADDR/explorer to read and try the tools and to watch recent calls; with --http",
-            ),
+            switch("explorer").requires("http").help("Serve a page to read and try the tools at /explorer"),
         ),
     ];
     let options: Vec<Arg> =
@@ -256,11 +250,8 @@ fn coercion() -> Arg {
             "lossless" => Coercion::Lossless,
             _ => Coercion::Lenient,
         }))
-        .help(
-            "Convert arguments that do not match the schema: not at all, `null` to absent, also text such as \"3\" or \"[1]\" \
-             to the JSON in it and one value to a list of it, or also numbers to text [default: lossless; for tools of \
-             other servers, null-as-absent]",
-        )
+        .hide_possible_values(true)
+        .help("Convert wrong arguments: off, null-as-absent, lossless, lenient")
 }
 
 fn otc() -> Vec<Arg> {
@@ -269,18 +260,18 @@ fn otc() -> Vec<Arg> {
     #[cfg(not(feature = "otc"))]
     let otc = Arg::new("otc");
     vec![
-        otc.help("Listen at this address, such as 127.0.0.1:8080; a port without a host listens on 127.0.0.1"),
+        otc.help("Listen at this address; a port alone listens on 127.0.0.1"),
         Arg::new("toolkit")
             .long("toolkit")
             .value_name("NAME")
             .requires("otc")
-            .help("Toolkit of tools without a namespace [default: the name of this program]"),
+            .help("Toolkit of tools without a namespace [default: the program]"),
         Arg::new("jwt-secret-env")
             .long("jwt-secret-env")
             .value_name("NAME")
             .requires("otc")
             .conflicts_with("token-env")
-            .help("Accept JWTs that are signed (HS256) with the secret in this environment variable; with --otc"),
+            .help("Variable with the secret of JWTs (HS256) to accept"),
     ]
 }
 
@@ -291,7 +282,7 @@ fn http() -> [Arg; 5] {
             .alias("api-key-env")
             .value_name("NAME")
             .requires("address")
-            .help(format!("Environment variable with the token of clients [default: {TOKEN}]")),
+            .help(format!("Variable with the token of clients [default: {TOKEN}]")),
         Arg::new("allow-host")
             .long("allow-host")
             .alias("host")
@@ -299,26 +290,23 @@ fn http() -> [Arg; 5] {
             .value_parser(host)
             .action(ArgAction::Append)
             .requires("listen")
-            .help("Accept requests for this host name, in addition to `localhost`"),
+            .help("Accept requests for this host name, beside `localhost`"),
         switch("allow-unauthenticated")
             .aliases(["open-to-all", "anyone"])
             .requires("address")
-            .help("Allow requests without a token from every client that can reach ADDR"),
+            .help("Allow requests without a token from everyone"),
         Arg::new("drain-delay")
             .long("drain-delay")
             .value_name("TIME")
             .value_parser(duration)
             .requires("listen")
-            .help(
-                "Time between SIGTERM, from which on health checks fail, and the end of the listener; more than twice the \
-                 interval of the checks [default: none]",
-            ),
+            .help("Time between SIGTERM and the end of the listener [default: none]"),
         Arg::new("trust-proxy")
             .long("trust-proxy")
             .value_name("NETWORK")
             .action(ArgAction::Append)
             .requires("listen")
-            .help("Take the addresses of clients from the X-Forwarded-For of this proxy, such as 10.0.0.0/8; may be repeated"),
+            .help("Trust the X-Forwarded-For of this proxy, such as 10.0.0.0/8"),
     ]
 }
 

@@ -18,10 +18,9 @@ pub(super) fn options() -> [Arg; 3] {
             .requires("http")
             .requires("audience")
             .conflicts_with_all(["token-env", "allow-unauthenticated"])
-            .help("Require access tokens (JWT) of this authorization server, such as https://login.example"),
-        several("audience", "URL")
-            .help("URL of this server, such as https://tools.example/mcp, for which the tokens must be; further ones are accepted too"),
-        several("scope", "SCOPE").help("Require this scope for every request; may be repeated"),
+            .help("Require access tokens (JWT) of this authorization server"),
+        several("audience", "URL").help("URL of this server, for which the tokens must be"),
+        several("scope", "SCOPE").help("Require this scope for every request"),
     ]
     .map(|option| unless(cfg!(feature = "jwt"), "jwt", option))
 }

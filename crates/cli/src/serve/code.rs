@@ -25,7 +25,7 @@ pub(super) fn options() -> Vec<Arg> {
         .default_missing_value("beside")
         .value_parser(["beside", "only"])
         .hide_possible_values(true)
-        .help("Serve a tool that runs programs, which call the other tools; `--code=only` serves nothing else");
+        .help("Serve a tool that runs programs, or `only` that tool");
     std::iter::once(code).chain(code::sandbox_options()).collect()
 }
 

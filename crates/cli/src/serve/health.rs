@@ -33,7 +33,7 @@ pub(super) fn option() -> Arg {
         .value_name("ADDR")
         .value_parser(listen::address)
         .conflicts_with("http")
-        .help("Serve /healthz and /metrics at this address, such as 0.0.0.0:9000, for a server without --http")
+        .help("Serve /healthz and /metrics here, without --http")
 }
 
 /// Writes further metrics, for each request.

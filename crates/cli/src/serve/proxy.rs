@@ -32,21 +32,30 @@ const WAIT: Duration = Duration::from_secs(5);
 
 pub(super) fn options() -> [Arg; 5] {
     [
-        Arg::new("proxy").long("proxy").value_name("FILE").value_parser(value_parser!(PathBuf)).help(
-            "Also serve the tools of the MCP servers in FILE, each in its own namespace; FILE has the `mcpServers` format \
-             of Claude, Cursor and VS Code; changes of FILE are applied while the server runs",
-        ),
-        Arg::new("lock").long("lock").value_name("LOCK").requires("proxy").value_parser(value_parser!(PathBuf)).help(
-            "Serve only the tools of other servers that are unchanged since LOCK was written, and report all others",
-        ),
-        switch("update-lock").requires("lock").help("Write the current tools of the servers to LOCK for review, and exit"),
-        Arg::new("trust").long("trust").value_name("SERVER").requires("proxy").action(ArgAction::Append).help(
-            "Trust the hints of a server, such as `readOnlyHint`; tools of other servers count as destructive; may be \
-             repeated",
-        ),
-        Arg::new("proxy-wait").long("proxy-wait").value_name("TIME").requires("proxy").value_parser(duration).help(
-            "Time to wait for the tools of other servers before serving [default: 5s]",
-        ),
+        Arg::new("proxy")
+            .long("proxy")
+            .value_name("FILE")
+            .value_parser(value_parser!(PathBuf))
+            .help("Also serve the tools of the servers in FILE (`mcpServers`)"),
+        Arg::new("lock")
+            .long("lock")
+            .value_name("LOCK")
+            .requires("proxy")
+            .value_parser(value_parser!(PathBuf))
+            .help("Serve only tools of other servers that are as in LOCK"),
+        switch("update-lock").requires("lock").help("Write the tools of other servers to LOCK, and exit"),
+        Arg::new("trust")
+            .long("trust")
+            .value_name("SERVER")
+            .requires("proxy")
+            .action(ArgAction::Append)
+            .help("Trust the hints of a server, such as `readOnlyHint`"),
+        Arg::new("proxy-wait")
+            .long("proxy-wait")
+            .value_name("TIME")
+            .requires("proxy")
+            .value_parser(duration)
+            .help("Time to wait for other servers at first [default: 5s]"),
     ]
 }
 

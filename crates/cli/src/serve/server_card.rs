@@ -13,7 +13,7 @@ pub(super) fn option() -> Arg {
         .value_name("FILE")
         .value_parser(value_parser!(std::path::PathBuf))
         .requires("http")
-        .help("Publish how clients find this server, from the FILE of `bundle server-json --remote`; with --http");
+        .help("Publish a server card, from the FILE of `bundle server-json`");
     unless(cfg!(feature = "http"), "http", option)
 }
 

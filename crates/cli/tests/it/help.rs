@@ -20,6 +20,16 @@ fn the_programs_help_lists_commands_and_exit_codes() {
 }
 
 #[test]
+fn the_help_of_serve_fits_two_screens_with_all_features() {
+    let page = tools(&["serve", "--help"]).exits(0).out;
+    assert!(page.lines().count() <= 100, "{} lines\n{page}", page.lines().count());
+    has_all(
+        &page,
+        &["--http <ADDR>", "--proxy <FILE>", "--durable [<FILE | URL>]", "--nats <URL>", "SERVE_TOKEN", "A RULE is"],
+    );
+}
+
+#[test]
 fn cargo_toolkit_has_the_summaries_of_all_commands() {
     let page = tools(&["--help"]).exits(0).out;
     let commands = page.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
