@@ -41,6 +41,7 @@
 //! | `segment`, `lists`, `record` | the tools with each word, and what is stored about a tool |
 //! | `query`, `words` | text and tools split into words, and a query |
 //! | `search`, `scan`, `ranking`, `page`, `hit`, `summary` | the ranked tools, in pages, with the reasons |
+//! | `evidence` | the threshold that decides whether a query has an answer |
 //! | `saved`, `bytes` | the file of an index, and fingerprints of tools |
 //! | `docs` | the documentation of a tool at three levels |
 //! | `semantic`, `embed` | the search by embeddings, and the models |
@@ -49,6 +50,7 @@ mod bytes;
 mod docs;
 pub mod embed;
 mod events;
+mod evidence;
 mod hit;
 mod index;
 mod lists;

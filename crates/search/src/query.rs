@@ -173,7 +173,9 @@ const MAX_UNKNOWN: usize = 8;
 #[derive(Debug, Default)]
 pub(crate) struct ParsedQuery {
     pub(crate) words: Vec<Word>,
-    /// Similar words that replace words which no tool contains.
+    /// Words that no tool contains.
+    pub(crate) unknown: Vec<String>,
+    /// Similar words that replace unknown words.
     pub(crate) replacements: Vec<Replacement>,
 }
 
@@ -192,9 +194,9 @@ impl ParsedQuery {
     /// names.
     pub(crate) fn new(text: &str, state: &State) -> Self {
         let mut query = Self::default();
-        let mut unknown: Vec<String> = Vec::new();
         let head = &text[..text.floor_char_boundary(MAX_TEXT_LEN)];
         each_word_of_query(head, |word| {
+            let unknown = &mut query.unknown;
             if query.words.len() + unknown.len() == MAX_WORDS || query.words.iter().any(|known| known.text == word) {
                 return;
             }
@@ -207,7 +209,8 @@ impl ParsedQuery {
         if state.ranking.fuzzy == 0.0 {
             return query;
         }
-        for replacement in unknown.iter().flat_map(|word| replacements(state, word)) {
+        let found = query.unknown.iter().flat_map(|word| replacements(state, word));
+        for replacement in found.collect::<Vec<_>>() {
             if query.words.iter().all(|known| known.text != replacement.word) {
                 let (text, stem) = (replacement.word.clone(), stem(&replacement.word).into_owned());
                 query.words.push(Word { text, stem, factor: state.ranking.fuzzy });

@@ -48,6 +48,12 @@ pub struct Ranking {
     pub name_match: f32,
     /// The factor of similar words of tool names, which replace unknown words of a query; 0 disables them.
     pub fuzzy: f32,
+    /// The minimum evidence that a query has an answer, on the scale of scores; 0 returns every match.
+    ///
+    /// The evidence is the score of a tool, in which words that requests of any kind contain, such as "find", "create"
+    /// and "information", count a quarter. The result is empty if none of the five best tools has that much, or contains
+    /// half of the query.
+    pub threshold: f32,
 }
 
 /// The weights of occurrences in each field; 0 excludes the field.
@@ -120,8 +126,8 @@ pub enum Field {
 }
 
 impl Ranking {
-    /// Returns the parameters of plain Okapi BM25, with equal weights and without stems, a bonus for names, or similar
-    /// words.
+    /// Returns the parameters of plain Okapi BM25, with equal weights and without stems, a bonus for names, similar words,
+    /// or a threshold.
     #[must_use]
     pub fn plain() -> Self {
         let weights = Weights {
@@ -134,7 +140,7 @@ impl Ranking {
             argument_descriptions: 1,
             choices: 1,
         };
-        Self { k1: 1.2, b: 0.75, weights, stems: 0.0, name_match: 0.0, fuzzy: 0.0 }
+        Self { k1: 1.2, b: 0.75, weights, stems: 0.0, name_match: 0.0, fuzzy: 0.0, threshold: 0.0 }
     }
 
     /// Returns a copy with all parameters in their valid ranges.
@@ -146,6 +152,7 @@ impl Ranking {
             stems: within(self.stems, 100.0),
             name_match: within(self.name_match, 1000.0),
             fuzzy: within(self.fuzzy, 1.0),
+            threshold: within(self.threshold, 1000.0),
             ..self
         }
     }
@@ -153,7 +160,7 @@ impl Ranking {
 
 impl Default for Ranking {
     fn default() -> Self {
-        Self { k1: 1.2, b: 0.75, weights: Weights::default(), stems: 1.0, name_match: 16.0, fuzzy: 0.5 }
+        Self { k1: 1.2, b: 0.75, weights: Weights::default(), stems: 1.0, name_match: 16.0, fuzzy: 0.5, threshold: 9.0 }
     }
 }
 

@@ -121,8 +121,8 @@ fn checksum(parts: [&[u8]; 3]) -> u32 {
 }
 
 fn put_ranking(out: &mut Vec<u8>, ranking: &Ranking) {
-    let Ranking { k1, b, weights, stems, name_match, fuzzy } = ranking;
-    for number in [k1, b, stems, name_match, fuzzy] {
+    let Ranking { k1, b, weights, stems, name_match, fuzzy, threshold } = ranking;
+    for number in [k1, b, stems, name_match, fuzzy, threshold] {
         out.extend(number.to_le_bytes());
     }
     let Weights { name, namespace, tags, lead, description, arguments, argument_descriptions, choices } = *weights;
@@ -131,8 +131,9 @@ fn put_ranking(out: &mut Vec<u8>, ranking: &Ranking) {
 
 fn take_ranking(bytes: &mut Bytes<'_>) -> Result<Ranking, Damage> {
     let mut number = || bytes.array().map(f32::from_le_bytes);
-    let (k1, b, stems, name_match, fuzzy) = (number()?, number()?, number()?, number()?, number()?);
+    let (k1, b, stems) = (number()?, number()?, number()?);
+    let (name_match, fuzzy, threshold) = (number()?, number()?, number()?);
     let [name, namespace, tags, lead, description, arguments, argument_descriptions, choices] = bytes.array()?;
     let weights = Weights { name, namespace, tags, lead, description, arguments, argument_descriptions, choices };
-    Ok(Ranking { k1, b, weights, stems, name_match, fuzzy }.clamped())
+    Ok(Ranking { k1, b, weights, stems, name_match, fuzzy, threshold }.clamped())
 }

@@ -137,7 +137,7 @@ impl<'s> Scan<'s> {
 
     /// Adds the scores of this list to tools in ascending order.
     pub(crate) fn add_to(&self, found: &mut [(u32, u32)], lengths: &[u16]) {
-        let Self { list, gain, norm, .. } = *self;
+        let list = self.list;
         let mut at = self.start;
         for (doc, score) in found {
             at += gallop(&list.docs[at..self.end], *doc);
@@ -145,11 +145,21 @@ impl<'s> Scan<'s> {
                 return;
             }
             if list.docs[at] == *doc {
-                let share = if gain.bonus > 0.0 { self.shares[*doc as usize] } else { 0.0 };
-                let fraction = norm.fixed(list.frequencies[at], lengths[*doc as usize]);
-                *score = score.saturating_add(gain.of(fraction, share));
+                *score = score.saturating_add(self.score_at(at, lengths));
             }
         }
+    }
+
+    /// Returns the score of a tool; 0 if it is not in the list.
+    pub(crate) fn score_of(&self, doc: u32, lengths: &[u16]) -> u32 {
+        self.list.docs.binary_search(&doc).map_or(0, |at| self.score_at(at, lengths))
+    }
+
+    fn score_at(&self, at: usize, lengths: &[u16]) -> u32 {
+        let Self { list, gain, norm, .. } = *self;
+        let doc = list.docs[at] as usize;
+        let share = if gain.bonus > 0.0 { self.shares[doc] } else { 0.0 };
+        gain.of(norm.fixed(list.frequencies[at], lengths[doc]), share)
     }
 }
 

@@ -16,7 +16,7 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-use crate::query::{Filter, ParsedQuery, Query};
+use crate::query::{Filter, ParsedQuery, Query, Word};
 use crate::ranking::Norm;
 use crate::record::Record;
 use crate::scan::{Bound, Gain, Scan, Scores};
@@ -40,7 +40,7 @@ pub(super) fn search<'s>(state: &'s State, query: &Query<'_>, limit: usize) -> V
 }
 
 /// Returns the best tools of all parts.
-fn best<'s>(state: &'s State, query: &ParsedQuery, filter: &Filter, limit: usize) -> Vec<Found<'s>> {
+pub(super) fn best<'s>(state: &'s State, query: &ParsedQuery, filter: &Filter, limit: usize) -> Vec<Found<'s>> {
     let limit = limit.min(state.n_tools);
     if limit == 0 {
         return Vec::new();
@@ -53,7 +53,7 @@ fn best<'s>(state: &'s State, query: &ParsedQuery, filter: &Filter, limit: usize
     let factor = query.words.iter().map(|word| word.factor).fold(0.0, f32::max);
     let max_of_names = (state.ranking.name_match * factor * UNIT * 1.001) as u32 + 1_000;
     for (nth, part) in (0..).zip(&state.parts) {
-        let scans = scans_of(state, part, query, norm);
+        let scans = scans_of(state, part, &query.words, norm);
         let accepts_all = !part.has_removed() && filter.is_empty();
         let Order { lengths, tools, .. } = &part.segment.order;
         let matches = |doc: u32| {
@@ -71,14 +71,21 @@ fn best<'s>(state: &'s State, query: &ParsedQuery, filter: &Filter, limit: usize
     top.into_sorted()
 }
 
-/// Returns the nonempty lists of a query in a part: for each word and each stem, the tools with it in their names, and
-/// the others.
-fn scans_of<'s>(state: &'s State, part: &'s Part, query: &ParsedQuery, norm: Norm<'s>) -> Vec<Scan<'s>> {
+/// Returns the nonempty lists of words in a part: for each word and each stem, the tools with it in their names, and the
+/// others.
+pub(super) fn scans_of<'s, 'w>(
+    state: &'s State,
+    part: &'s Part,
+    query: impl IntoIterator<Item = &'w Word>,
+    norm: Norm<'s>,
+) -> Vec<Scan<'s>> {
     let (segment, ranking) = (&*part.segment, &state.ranking);
     let worth = |count: u32| idf(state.n_tools, count) * UNIT;
     let units = |worth: f32| (worth * (ranking.k1 + 1.0)) as u64;
-    let mut scans: Vec<Scan<'s>> = Vec::with_capacity(2 * query.words.len());
-    let mut stems: Vec<u32> = Vec::with_capacity(query.words.len());
+    let query = query.into_iter();
+    let n_words = query.size_hint().1.unwrap_or_default();
+    let mut scans: Vec<Scan<'s>> = Vec::with_capacity(2 * n_words);
+    let mut stems: Vec<u32> = Vec::with_capacity(n_words);
     let mut n_terms = 0;
     let mut add = |term: &Term, gain: Gain| {
         let (named, others) = (segment.named.get(term.named), segment.others.get(term.others));
@@ -91,7 +98,7 @@ fn scans_of<'s>(state: &'s State, part: &'s Part, query: &ParsedQuery, norm: Nor
         }
         n_terms += 1;
     };
-    for word in &query.words {
+    for word in query {
         let found = segment.words.find(&word.text).map(|idx| (idx, segment.words.get(idx)));
         let stem = match found {
             Some((_, term)) => Some(term.partner),

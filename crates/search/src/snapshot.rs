@@ -9,9 +9,9 @@ use super::hit::Hit;
 use super::query::Query;
 use super::ranking::Ranking;
 use super::saved;
-use super::search::search;
 use super::state::State;
 use super::summary::Summary;
+use crate::evidence::answers;
 use crate::hit::{Explanation, explain, highlights};
 
 /// An immutable state of an index, which is cheap to share.
@@ -84,9 +84,10 @@ impl Snapshot {
 
     /// Returns the `limit` tools that match a query best; equal ones in the order of their ids.
     ///
-    /// A tool matches if it contains any word of the query. A query without words matches all tools, in the order of
-    /// their ids. A query of stop words only matches tools with such a name, if there are any. Only the first 16 KiB
-    /// and 256 words of a query are used.
+    /// A tool matches if it contains any word of the query. The result is empty if no tool answers the query, because even
+    /// the best ones match only words such as "find" and "create"; see [`Ranking::threshold`]. A query without words
+    /// matches all tools, in the order of their ids. A query of stop words only matches tools with such a name, if there
+    /// are any. Only the first 16 KiB and 256 words of a query are used.
     ///
     /// ```
     /// use toolkit::Tool;
@@ -99,7 +100,7 @@ impl Snapshot {
     /// ```
     #[must_use]
     pub fn search<'q>(&self, query: impl Into<Query<'q>>, limit: usize) -> Vec<Hit> {
-        search(&self.state, &query.into(), limit).into_iter().map(Hit::by_words).collect()
+        answers(&self.state, &query.into(), limit).into_iter().map(Hit::by_words).collect()
     }
 
     /// Explains the score of a tool for a query; `None` if there is no such tool or it does not match.

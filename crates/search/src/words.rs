@@ -4,6 +4,8 @@
 //! Tools have identifiers as names and prose as descriptions, and queries are prose. All are split in the same way:
 //! `read_file`, `readFile`, `read-file` and "read file" are the same two words.
 
+mod common;
+
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -11,6 +13,7 @@ use frostem::{Algorithm, Stemmer};
 use serde_json::Value;
 use toolkit::tool::Tool;
 
+pub(super) use self::common::is_common;
 use crate::ranking::{Field, Weights};
 
 /// The length in bytes at which words are truncated. Longer ones may be encoded data, and are not searched.
@@ -215,9 +218,10 @@ fn is_stop_word_in_query(word: &str) -> bool {
 
 /// Words that are used to ask for something.
 #[rustfmt::skip]
-const REQUEST_WORDS: [&str; 27] = [
-    "also", "dear", "hello", "help", "hey", "hi", "just", "kindly", "let", "like", "may", "might", "must", "need",
-    "needed", "needs", "ok", "okay", "please", "really", "shall", "tell", "thank", "thanks", "want", "wanted", "will",
+const REQUEST_WORDS: [&str; 36] = [
+    "able", "additionally", "also", "assist", "can", "dear", "give", "hello", "help", "hey", "hi", "interested",
+    "just", "kindly", "let", "like", "look", "looking", "may", "might", "must", "need", "needed", "needs", "ok",
+    "okay", "please", "provide", "really", "shall", "tell", "thank", "thanks", "want", "wanted", "will",
 ];
 
 /// The English stop words of the Snowball project, in ascending order.

@@ -87,12 +87,12 @@ fn tool(place: usize, record: &Value) -> Result<Tool, toolkit::tool::ParseToolEr
     Tool::from_json(fields)
 }
 
-fn lines(path: &Path) -> Result<Vec<Value>, Box<dyn Error>> {
+pub(crate) fn lines(path: &Path) -> Result<Vec<Value>, Box<dyn Error>> {
     let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
     Ok(text.lines().map(serde_json::from_str).collect::<Result<_, _>>()?)
 }
 
-fn shared() -> PathBuf {
+pub(crate) fn shared() -> PathBuf {
     std::env::var_os("TOOLKIT_SHARED")
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared"), PathBuf::from)
 }

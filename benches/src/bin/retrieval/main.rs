@@ -4,6 +4,8 @@
 //! `TOOLKIT_SHARED` or `../shared` beside the project: tools, questions, and the tools that answer each question. The
 //! argument `tuning` takes every second question only, `test` the rest; settings were chosen with the former only.
 //!
+//! `threshold` measures questions without an answer.
+//!
 //! `hybrid` measures text search and a model together; it needs `--features model`, and the model that `benches/model`
 //! downloads.
 
@@ -13,6 +15,7 @@ mod data;
 #[cfg(feature = "model")]
 mod hybrid;
 mod measures;
+mod threshold;
 
 use std::error::Error;
 
@@ -32,13 +35,14 @@ const DEPTH: usize = 10;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut half = Half::Both;
-    let mut is_hybrid = false;
+    let (mut is_hybrid, mut is_threshold) = (false, false);
     for argument in std::env::args().skip(1) {
         match &*argument {
             "tuning" => half = Half::Tuning,
             "test" => half = Half::Test,
             "hybrid" => is_hybrid = true,
-            other => return Err(format!("`{other}` is none of `tuning`, `test` and `hybrid`").into()),
+            "threshold" => is_threshold = true,
+            other => return Err(format!("`{other}` is none of `tuning`, `test`, `threshold` and `hybrid`").into()),
         }
     }
     #[cfg(feature = "model")]
@@ -47,6 +51,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     if is_hybrid {
         return Err("`hybrid` needs `--features model`".into());
+    }
+    if is_threshold {
+        return threshold::run(half);
     }
     let mut recorder = Recorder::new("cargo run --release -p toolkit-benches --bin retrieval");
     println!(

@@ -6,7 +6,7 @@ use toolkit_schema::shown_id;
 
 /// The version of the file format. It is increased whenever a file gets another meaning, which includes changes to the
 /// splitting of text into words.
-pub(crate) const FORMAT: u32 = 2;
+pub(crate) const FORMAT: u32 = 3;
 
 /// An error of opening a saved index. For all except [`OpenError::Io`], rebuild the index.
 ///

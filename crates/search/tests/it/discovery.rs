@@ -12,6 +12,7 @@ mod pages;
 mod saved;
 mod search;
 mod semantic;
+mod unanswered;
 
 use serde_json::{Value, json};
 use toolkit::Tool;
