@@ -117,22 +117,26 @@ impl<'js> Writer<'_, 'js> {
             return Ok(false);
         }
         let Some(object) = value.as_object() else { return Ok(false) };
-        if self.parents.contains(value) {
-            return match self.purpose {
-                Purpose::Print => self.push("\"[circular]\"").map(|()| true),
-                _ => Err(self.invalid("a part of itself: copy what you need")),
-            };
+        if !self.enter(value)? {
+            return Ok(true);
         }
-        if self.parents.len() >= MAX_DEPTH {
-            return match self.purpose {
-                Purpose::Print => self.push("\"[deep]\"").map(|()| true),
-                _ => Err(self.invalid(&format!("nested deeper than {MAX_DEPTH} levels"))),
-            };
-        }
-        self.parents.push(value.clone());
         let written = self.members(value, object);
         self.parents.pop();
         written
+    }
+
+    /// Adds a value to the parents of what is written next. Returns false if a note was printed in place of a value that
+    /// contains itself or is nested too deeply.
+    fn enter(&mut self, value: &Value<'js>) -> Result<bool, WriteError<'js>> {
+        let (reason, printed) = if self.parents.contains(value) {
+            ("a part of itself: copy what you need".to_owned(), "\"[circular]\"")
+        } else if self.parents.len() >= MAX_DEPTH {
+            (format!("nested deeper than {MAX_DEPTH} levels"), "\"[deep]\"")
+        } else {
+            self.parents.push(value.clone());
+            return Ok(true);
+        };
+        if self.purpose == Purpose::Print { self.push(printed).map(|()| false) } else { Err(self.invalid(&reason)) }
     }
 
     fn members(&mut self, value: &Value<'js>, object: &Object<'js>) -> Result<bool, WriteError<'js>> {
@@ -234,12 +238,11 @@ impl<'js> Writer<'_, 'js> {
         }
     }
 
-    /// Writes the value of a promise, which may contain the promise.
+    /// Writes the value of a promise, which may contain the promise, or be another one.
     fn nested(&mut self, promise: &Value<'js>, settled: &Value<'js>) -> Result<bool, WriteError<'js>> {
-        if self.parents.contains(promise) {
-            return Err(self.invalid("a part of itself: copy what you need"));
+        if !self.enter(promise)? {
+            return Ok(true);
         }
-        self.parents.push(promise.clone());
         let written = self.value(settled);
         self.parents.pop();
         written

@@ -98,3 +98,20 @@ console.log();");
     let errors: Vec<bool> = ended.printed.iter().map(|line| line.is_error).collect();
     assert_eq!(errors, [false, false, false, true, true, false, true, false, false, false]);
 }
+
+#[test]
+fn promises_of_promises_are_values_up_to_a_depth() {
+    // Without `then`, a promise is an ordinary value of another one.
+    for (n, end) in [(50, "ok: 1"), (20_000, "value: the value is nested deeper than 100 levels")] {
+        let code = format!(
+            "let outer = Promise.resolve(1)
+             for (let i = 0; i < {n}; i++) {{
+                 const inner = outer
+                 inner.then = undefined
+                 outer = new Promise((resolve) => resolve(inner))
+             }}
+             return outer"
+        );
+        assert_eq!(run(&code).summary(), end);
+    }
+}
