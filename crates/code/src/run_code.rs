@@ -3,8 +3,9 @@
 use std::fmt::{self, Write as _};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Value, json};
 use tokio::sync::watch;
 use toolkit::backend::{Backend, BackendCall, BackendResponse, OfferedTools};
 use toolkit::call::{BoxFuture, ErrorKind};
@@ -236,20 +237,32 @@ fn report(execution: Execution) -> Result<BackendResponse, ToolError> {
         let error = ToolError::failed(explanation(failure, &printed, &execution));
         return Err(error.with_content(execution.content));
     }
-    let mut structured = Map::new();
-    structured.insert("value".to_owned(), execution.value());
-    if !printed.is_empty() {
-        structured.insert("printed".to_owned(), printed.into());
-    }
-    let structured = Value::Object(structured);
-    let text = json!({ "type": "text", "text": structured.to_string() });
+    // As text, which keeps all digits of the value.
+    let value = execution.outcome.as_deref().unwrap_or(RawValue::NULL);
+    let structured = to_raw_value(&Report { value, printed }).map_err(ToolError::internal)?;
+    let text = json!({ "type": "text", "text": structured.get() });
     let shown = execution.content.iter().filter_map(|block| serde_json::to_value(block).ok());
     let content: Vec<Value> = std::iter::once(text).chain(shown).collect();
-    let mut result = Map::new();
-    result.insert("_meta".to_owned(), json!({ CALLS_KEY: calls(&execution) }));
-    result.insert("content".to_owned(), content.into());
-    result.insert("structuredContent".to_owned(), structured);
+    let meta = json!({ CALLS_KEY: calls(&execution) });
+    let result = McpResult { meta, content, structured_content: &structured };
     serde_json::to_vec(&result).map(BackendResponse::Mcp).map_err(ToolError::internal)
+}
+
+/// The report about a program that has a value.
+#[derive(Serialize)]
+struct Report<'e> {
+    value: &'e RawValue,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    printed: String,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct McpResult<'r> {
+    #[serde(rename = "_meta")]
+    meta: Value,
+    content: Vec<Value>,
+    structured_content: &'r RawValue,
 }
 
 fn printed(execution: &Execution) -> String {

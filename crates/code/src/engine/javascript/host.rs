@@ -157,6 +157,12 @@ impl Host {
         object.set("members", Func::from(move |path: String| host.members(&path)))?;
         let host = Rc::clone(self);
         object.set("unknown", Func::from(move |path: String| host.unknown(&path)))?;
+        let host = Rc::clone(self);
+        let has_big_integers = move |text: String| {
+            host.fuel.work(text.len());
+            value::may_have_big_integers(&text)
+        };
+        object.set("hasBigIntegers", Func::from(has_big_integers))?;
         Ok(object)
     }
 

@@ -13,6 +13,7 @@ use serde_json::value::RawValue;
 use crate::engine::javascript::errors::{self, Outcomes};
 use crate::engine::javascript::host::{self, Failed, Host, Prelude};
 use crate::engine::javascript::source::{FILE, Fuel, ProgramForm, Source};
+use crate::engine::javascript::value::may_have_big_integers;
 use crate::engine::{Answer, Done, State, Step, TOO_MANY_CALLS, Usage};
 use crate::failure::{Failure, FailureKind};
 use crate::limits::Limits;
@@ -178,14 +179,15 @@ impl Machine {
         match answer.outcome {
             Ok(result) => {
                 self.fuel.work(result.get().len());
-                settle.call((answer.id, true, result.get(), content))
+                settle.call((answer.id, true, result.get(), content, may_have_big_integers(result.get())))
             }
             Err(thrown) => {
-                let mut args = Args::new(ctx.clone(), 9);
+                let mut args = Args::new(ctx.clone(), 10);
                 args.push_arg(answer.id)?;
                 args.push_arg(false)?;
                 args.push_arg(thrown.message)?;
                 args.push_arg(Undefined)?;
+                args.push_arg(false)?;
                 args.push_arg(thrown.kind)?;
                 args.push_arg(thrown.tool)?;
                 args.push_arg(thrown.retryable)?;

@@ -7,7 +7,9 @@ globalThis.prelude = function (host) {
     const { freeze, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, keys } = Object;
     const { apply, construct, ownKeys } = Reflect;
     const { isArray } = Array;
-    const { parse } = JSON;
+    const { parse, rawJSON } = JSON;
+    const { isSafeInteger } = Number;
+    const NativeBigInt = BigInt;
     const uncurry = Function.prototype.bind.bind(Function.prototype.call);
     const NativePromise = Promise;
     const NativeError = Error;
@@ -34,7 +36,9 @@ globalThis.prelude = function (host) {
         set: Set.prototype,
         typed: getPrototypeOf(Uint8Array.prototype),
     };
-    const boxes = [Number, String, Boolean, BigInt];
+    const bigPrototype = BigInt.prototype;
+    const bigValue = uncurry(BigInt.prototype.valueOf);
+    const boxes = [Number, String, Boolean];
     for (let i = 0; i < boxes.length; i++) {
         boxes[i] = { __proto__: null, prototype: boxes[i].prototype, valueOf: uncurry(boxes[i].prototype.valueOf) };
     }
@@ -43,6 +47,7 @@ globalThis.prelude = function (host) {
     const toText = uncurry(RegExp.prototype.toString);
     const bigToText = uncurry(BigInt.prototype.toString);
     const slice = uncurry(String.prototype.slice);
+    const includes = uncurry(String.prototype.includes);
     const wellFormed = uncurry(String.prototype.toWellFormed);
     const NativeUint8Array = Uint8Array;
     const typedLength = uncurry(getOwnPropertyDescriptor(prototypes.typed, 'length').get);
@@ -81,8 +86,29 @@ globalThis.prelude = function (host) {
     delete ToolError.callOf;
     define(ToolError.prototype, 'name', 'ToolError');
 
+    // A number would round an integer above 2^53, so it is read as a BigInt.
+    let bigField;
+    const exact = function (key, value, { source }) {
+        if (typeof value !== 'number' || isSafeInteger(value)) return value;
+        try {
+            const big = NativeBigInt(source);
+            bigField ??= key;
+            return big;
+        } catch {
+            return value;
+        }
+    };
+    define(JSON, 'parse', function (text, reviver) {
+        const big = reviver === undefined && typeof text === 'string' && host.hasBigIntegers(text);
+        return parse(text, big ? exact : reviver);
+    });
+    defineProperty(JSON.parse, 'name', { __proto__: null, value: 'parse', configurable: true });
+    define(BigInt.prototype, 'toJSON', function toJSON() {
+        return rawJSON(bigToText(this));
+    });
+
     const contents = new WeakMap();
-    const settle = (id, ok, text, content, kind, tool, retryable, violations, stack) => {
+    const settle = (id, ok, text, content, big, kind, tool, retryable, violations, stack) => {
         const waiting = mapGet(pending, id);
         mapDelete(pending, id);
         if (!ok) {
@@ -90,7 +116,7 @@ globalThis.prelude = function (host) {
             waiting.reject(new ToolError(secret, id, kind, text, tool, retryable, list, stack));
             return;
         }
-        let result = parse(text);
+        let result = big ? parse(text, exact) : parse(text);
         if (content !== undefined) {
             const blocks = parse(content);
             // The result has no structured value.
@@ -253,6 +279,7 @@ globalThis.prelude = function (host) {
             const time = toTime(value);
             return [time === time ? toIso(value) : null];
         }
+        if (isPrototypeOf(bigPrototype, value)) return [bigValue(value)];
         const { toJSON } = value;
         if (typeof toJSON === 'function') return [apply(toJSON, value, [key])];
         const own = getPrototypeOf(value);
@@ -315,6 +342,11 @@ globalThis.prelude = function (host) {
                 error.call = callOf(reason);
                 error.name = `${reason.name}`;
                 error.message = `${reason.message}`;
+                const mixes = includes(error.message, 'bigint') || includes(error.message, 'BigInt to number');
+                if (bigField !== undefined && mixes) {
+                    error.message += `; an integer above 2^53 in a result, such as \`${bigField}\`, is a BigInt: ` +
+                        'compute with `1n`, or with `Number(it)` if its last digits do not matter';
+                }
                 if (error.name === 'AggregateError') error.message += messagesOf(reason.errors);
                 const stack = stackOf(reason);
                 if (typeof stack === 'string') error.stack = stack;

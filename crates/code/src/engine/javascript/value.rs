@@ -250,12 +250,16 @@ impl<'js> Writer<'_, 'js> {
 
     fn big_int(&mut self, value: &Value<'js>) -> Result<(), WriteError<'js>> {
         let text: String = self.reader.big_to_text.call((value.clone(),))?;
-        if text.parse::<i64>().is_ok() || text.parse::<u64>().is_ok() { self.push(&text) } else { self.string(&text) }
+        self.push(&text)
     }
 
     fn number(&mut self, number: f64) -> Result<(), WriteError<'js>> {
         if number == 0.0 {
             return self.push("0");
+        }
+        if self.purpose != Purpose::Print && is_rounded(number) {
+            let reason = "an integer above 2^53, which a number rounds: use a BigInt, such as `123n` or `BigInt(text)`";
+            return Err(self.invalid(reason));
         }
         // As JavaScript writes it: without an exponent. An integer of 128 bits holds it exactly.
         if number.fract() == 0.0 && number.abs() < 1e21 {
@@ -285,6 +289,21 @@ impl<'js> Writer<'_, 'js> {
         let path: String = self.path.iter().take(16).map(|part| format!("/{part}")).collect();
         WriteError::Invalid(path, reason.to_owned())
     }
+}
+
+/// Returns true if a JSON text may have integers that a number rounds: digits that have at least the length of 2^53.
+pub(super) fn may_have_big_integers(json: &str) -> bool {
+    json.as_bytes().split(|byte| !byte.is_ascii_digit()).any(|digits| digits.len() >= 16)
+}
+
+/// Returns true if a number is likely to be the rounded form of an integer above 2^53. One of up to 15 digits with zeros,
+/// such as 1e18, is what the program or the tool has written.
+fn is_rounded(number: f64) -> bool {
+    const MAX_EXACT: f64 = 9_007_199_254_740_991.0;
+    let is_big = number.fract() == 0.0 && number.abs() > MAX_EXACT && number.abs() < 1e21;
+    is_big
+        && format!("{number:e}").split('e').next().unwrap_or_default().matches(|c: char| c.is_ascii_digit()).count()
+            > 15
 }
 
 fn scalar_name(value: &Value<'_>) -> String {

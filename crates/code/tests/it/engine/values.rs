@@ -11,8 +11,8 @@ return {
   undefined: undefined,
   f() {},
   list: [undefined, () => 1, Symbol('a'), NaN, Infinity, -0],
-  numbers: [1.5, 1e21, 2 ** 53, 1e-7, 0.1 + 0.2],
-  big: [10n, -5n, 2n ** 64n - 1n, 2n ** 64n],
+  numbers: [1.5, 1e21, 2 ** 53 - 1, 1e18, 1e-7, 0.1 + 0.2],
+  big: [10n, -5n, 2n ** 64n - 1n],
   date: new Date(0),
   invalid: new Date(NaN),
   map: new Map([['a', new Set([1, 2])]]),
@@ -29,8 +29,8 @@ return {
 };");
     let value = json!({
         "list": [null, null, null, null, null, 0],
-        "numbers": [1.5, 1e21, 9_007_199_254_740_992_u64, 1e-7, 0.1 + 0.2],
-        "big": [10, -5, u64::MAX, "18446744073709551616"],
+        "numbers": [1.5, 1e21, 9_007_199_254_740_991_u64, 1_000_000_000_000_000_000_u64, 1e-7, 0.1 + 0.2],
+        "big": [10, -5, u64::MAX],
         "date": "1970-01-01T00:00:00.000Z",
         "invalid": null,
         "map": { "a": [1, 2] },
@@ -113,5 +113,50 @@ fn promises_of_promises_are_values_up_to_a_depth() {
              return outer"
         );
         assert_eq!(run(&code).summary(), end);
+    }
+}
+
+const BIG: &str = "[9007199254740993,-9007199254740993,1234567890123456789012,18446744073709551616]";
+
+#[test]
+fn integers_keep_their_digits_from_a_result_to_arguments_and_to_the_value() {
+    let code = format!("const big = {};", BIG.replace(',', "n,").replace(']', "n]"));
+    for rest in [
+        "return (await tools.echo({ big })).big",
+        "const { big: again } = await tools.echo({ big }); return (await tools.echo({ again })).again",
+        "return JSON.parse(JSON.stringify(await tools.echo({ big }))).big",
+        "const result = await tools.echo({ big }); return result.big.map((id) => BigInt(`${id}`))",
+    ] {
+        let ended = run(&format!("{code} {rest}"));
+        assert_eq!(ended.done.outcome.as_ref().unwrap().get(), BIG, "{rest}");
+        assert!(ended.calls.iter().all(|call| call.contains(&BIG[1..])), "{:?}", ended.calls);
+    }
+    let rest = "const { big: [id] } = await tools.echo({ big }); console.log(id, `${id}`, JSON.stringify({ id }));
+        return [id > 5, id === 9007199254740993n, id == 1, typeof (await tools.echo({ small: 7 })).small]";
+    let ended = run(&format!("{code} {rest}"));
+    assert_eq!(ended.value(), json!([true, true, false, "number"]));
+    assert_eq!(ended.lines(), [r#"9007199254740993 9007199254740993 {"id":9007199254740993}"#]);
+}
+
+#[test]
+fn a_rounded_integer_is_named_and_not_sent() {
+    let ended = run("await tools.echo({ user: { ids: [1, 9007199254740993] } })");
+    let says = "exception: TypeError: the arguments at /user/ids/1 cannot be sent: an integer above 2^53, which a number \
+                rounds: use a BigInt, such as `123n` or `BigInt(text)` (line 1, col 12)";
+    assert_eq!((&*ended.summary(), ended.calls.len()), (says, 0));
+    let says = "value: the value at /total is an integer above 2^53, which a number rounds: use a BigInt, such as `123n` or \
+                `BigInt(text)`";
+    assert_eq!(run("return { total: 2 ** 60 }").summary(), says);
+    assert_eq!(run("console.log(2 ** 60)").lines(), ["1152921504606846976"]);
+}
+
+#[test]
+fn arithmetic_with_a_big_integer_says_which_field_it_is() {
+    for sum in ["id + 1", "Math.max(id, 1)", "+id"] {
+        let summary =
+            run(&format!("const {{ id }} = await tools.echo({{ id: 9007199254740993n }}); return {sum}")).summary();
+        let says = "an integer above 2^53 in a result, such as `id`, is a BigInt: compute with `1n`, or with `Number(it)` if \
+                    its last digits do not matter";
+        assert!(summary.starts_with("exception: TypeError: ") && summary.contains(says), "{sum}: {summary}");
     }
 }

@@ -47,6 +47,15 @@ async fn the_model_reads_the_value_and_the_printed_text_alone() {
 }
 
 #[tokio::test]
+async fn the_value_keeps_its_digits() {
+    let dispatcher = dispatcher(RunCode::new(code())).await;
+    let program = "return 123456789012345678901234567890n";
+    let result = dispatcher.call(RunCode::ID, json!({ "code": program })).await.unwrap();
+    assert_eq!(result.content()[0].as_text(), Some(r#"{"value":123456789012345678901234567890}"#));
+    assert_eq!(result.json(), Some(&br#"{"value":123456789012345678901234567890}"#[..]));
+}
+
+#[tokio::test]
 async fn shown_content_follows_the_value() {
     let dispatcher = dispatcher(RunCode::new(code())).await;
     let program = "show(await tools.images.dot({ color: 'red' })); return 'drawn'";
