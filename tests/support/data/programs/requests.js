@@ -165,7 +165,7 @@ await tools.echo(tools.math);
 return await tools.echo({ a: NaN, b: -Infinity, c: -0, d: 1e300 });
 
 //# arguments with big integers
-//# value: {"a":9007199254740992,"b":"123456789012345678901234567890"}
+//# value: {"a":9007199254740993,"b":123456789012345678901234567890}
 //# origin: own
 return await tools.echo({ a: 9007199254740993n, b: 123456789012345678901234567890n });
 
