@@ -236,7 +236,7 @@ try {
 //# forgotten await
 //# kind: exception
 //# place: 2:8
-//# says: cannot read property 'length' of undefined; the call in line 1 is not awaited
+//# says: `items` is read from a Promise in place of its result: await it first; the call in line 1 is not awaited
 const result = tools.github.list_issues({});
 return result.items.length;
 

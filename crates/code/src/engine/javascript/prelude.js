@@ -4,7 +4,7 @@
 // A program may replace every property of every built-in object afterwards. Therefore each function is captured here,
 // no array is iterated or spread, and records have no prototype.
 globalThis.prelude = function (host) {
-    const { freeze, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, keys } = Object;
+    const { freeze, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, setPrototypeOf, keys } = Object;
     const { apply, construct, ownKeys } = Reflect;
     const { isArray } = Array;
     const { parse, rawJSON } = JSON;
@@ -354,6 +354,21 @@ globalThis.prelude = function (host) {
         } catch {}
         return error;
     };
+
+    // A program that forgets to await reads `undefined` from a promise and goes on. Promises inherit from `Object.prototype`
+    // by a proxy, which throws for every name that no promise has.
+    const quiet = [Symbol.toStringTag, Symbol.isConcatSpreadable];
+    const awaited = new NativeProxy(prototypes.object, {
+        __proto__: null,
+        get(target, name) {
+            const isSymbol = typeof name === 'symbol';
+            if (isSymbol ? name === quiet[0] || name === quiet[1] : name !== 'toJSON' && name in target) return target[name];
+            const what = isSymbol ? 'a Promise is used' : `\`${name}\` is read from a Promise`;
+            throw new NativeTypeError(`${what} in place of its result: await it first`);
+        },
+        getPrototypeOf: (target) => target,
+    });
+    setPrototypeOf(NativePromise.prototype, awaited);
 
     // Runs the evaluated program: the promise of its completion, or a function. The value is boxed, since a promise
     // would ask it for `then`.

@@ -8,6 +8,37 @@ use toolkit_code::engine::{Answer, Engine, JavaScript, State, TOO_MANY_CALLS, Th
 use crate::engine::{engine, run};
 
 #[test]
+fn a_missing_await_is_an_error_where_the_result_is_used() {
+    for (code, says) in [
+        ("return calls.sum", "`sum` is read from a Promise in place of its result: await it first"),
+        ("const { items } = calls", "`items` is read from a Promise"),
+        ("return calls.items || []", "`items` is read from a Promise"),
+        ("for (const call of calls) print(call)", "a Promise is used in place of its result: await it first"),
+        ("return `sum: ${calls}`", "a Promise is used"),
+        ("return calls + 1", "a Promise is used"),
+        ("return JSON.stringify(calls)", "`toJSON` is read from a Promise"),
+        ("const all = Promise.all([calls])\nreturn all.map((call) => call)", "`map` is read from a Promise"),
+        ("const get = async () => calls\nreturn get().sum", "`sum` is read from a Promise"),
+    ] {
+        let summary = run(&format!("const calls = tools.echo({{}})\n{code}")).summary();
+        assert!(summary.starts_with("exception: TypeError: ") && summary.contains(says), "{code}: {summary}");
+        assert!(summary.contains("; the call in line 1 is not awaited"), "{code}: {summary}");
+    }
+}
+
+#[test]
+fn a_promise_is_an_ordinary_object() {
+    let code = "const call = tools.echo({})
+        call.note = 1
+        const { then, missing = 2 } = { ...call }
+        return [call.note, call instanceof Promise, call instanceof Object, `${Object.prototype.toString.call(call)}`,
+            call.hasOwnProperty('sum'), 'sum' in call, call.constructor === Promise, [].concat(call).length, missing,
+            await call, await call.then(() => 3).finally(() => 4)]";
+    let value = json!([1, true, true, "[object Promise]", false, false, true, 1, 2, {}, 3]);
+    assert_eq!(run(code).value(), value);
+}
+
+#[test]
 fn calls_that_are_made_together_are_one_step() {
     let ended = run("return Promise.all([1, 2, 3].map((a) => tools.math.add({ a, b: 1 })))");
     assert_eq!(ended.value(), json!([2, 3, 4]));
