@@ -27,7 +27,8 @@ use crate::program::Program;
 /// An engine for JavaScript: ECMAScript 2023 and later, in strict mode, without modules.
 ///
 /// A program is the body of an asynchronous function, or statements of which the last one has the value, or one
-/// function, which is called. A Markdown fence around it is ignored. What it returns is written as JSON: `undefined` is
+/// function, the default export of a module, or a function `main` that it does not call: the function gets the globals
+/// that its parameters name. A Markdown fence and the text around it are ignored. What it returns is written as JSON: `undefined` is
 /// `null`, a `Map` with texts as keys is an object, a `Set` an array, a `Date` its ISO text, and a promise its value.
 /// A program that returns nothing has the value of the global `__out`.
 ///

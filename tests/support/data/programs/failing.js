@@ -273,9 +273,7 @@ const fs = await import('fs');
 //# kind: syntax
 //# place: 1:1
 //# says: `return` the value
-export default async function () {
-  return 1;
-}
+export { list } from 'github';
 
 //# require
 //# kind: exception

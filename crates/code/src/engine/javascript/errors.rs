@@ -52,6 +52,11 @@ impl Thrown {
         Ok(())
     }
 
+    /// Returns the innermost place of the program.
+    pub(super) fn place(&self) -> Option<SourcePlace> {
+        SourcePlace::in_stack(&self.stack)
+    }
+
     pub(super) fn is_out_of_memory(&self) -> bool {
         self.is_null || self.name == "InternalError" && self.message == "out of memory"
     }
@@ -70,7 +75,7 @@ pub(super) fn uncaught(host: &Host, source: &Source, thrown: &Thrown, shown: &st
         failure.tool = failed.tool;
         return source.locate(failure, failed.place);
     }
-    let place = SourcePlace::in_stack(&thrown.stack);
+    let place = thrown.place();
     if thrown.is_out_of_memory() {
         return source.locate(out_of_memory(), place);
     }
@@ -126,7 +131,7 @@ fn hint(host: &Host, source: &Source, thrown: &Thrown, place: Option<SourcePlace
 /// Returns the failure for a text that is not a program in a form.
 pub(super) fn syntax(source: &Source, form: ProgramForm, thrown: &Thrown) -> Failure {
     let failure = |message: &str| Failure::new(FailureKind::Syntax, message);
-    let Some(place) = SourcePlace::in_stack(&thrown.stack) else {
+    let Some(place) = thrown.place() else {
         return failure(&format!("invalid regular expression: {}", thrown.message));
     };
     if source.is_behind(place) || thrown.message.ends_with("expression: ''") {
@@ -374,6 +379,17 @@ impl Outcomes {
             }
             _ => {}
         }
+    }
+
+    /// Returns the function `main` of a program without a value.
+    pub(super) fn uncalled_main<'js>(&self, ctx: &Ctx<'js>, main: &Promise<'js>) -> Option<Value<'js>> {
+        let boxed: Object<'js> = main.result()?.ok()?;
+        let value: Value<'js> = boxed.get("value").ok()?;
+        if !value.is_undefined() {
+            return None;
+        }
+        let main: Value<'js> = ctx.eval("__out === undefined && typeof main === 'function' ? main : undefined").ok()?;
+        main.is_function().then_some(main)
     }
 
     /// Returns the value of the program as JSON.

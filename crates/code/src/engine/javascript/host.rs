@@ -99,6 +99,11 @@ impl Host {
         self.waiting.borrow().values().any(|waiting| pauses || !waiting.is_pause)
     }
 
+    /// Returns true if the program has made no request and printed nothing.
+    pub(super) fn is_untouched(&self) -> bool {
+        self.last_id.get() == 0 && self.output.size.get() == 0
+    }
+
     /// Returns the places of the calls without an answer.
     pub(super) fn waiting_places(&self) -> Vec<SourcePlace> {
         self.waiting.borrow().values().filter(|waiting| !waiting.is_pause).filter_map(|waiting| waiting.place).collect()

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 
 use crate::engine::javascript::errors::{self, Outcomes};
 use crate::engine::javascript::host::{self, Failed, Host, Prelude};
-use crate::engine::javascript::source::{FILE, Fuel, ProgramForm, Source};
+use crate::engine::javascript::source::{FILE, Fuel, ProgramForm, Source, SourcePlace};
 use crate::engine::javascript::value::may_have_big_integers;
 use crate::engine::{Answer, Done, State, Step, TOO_MANY_CALLS, Usage};
 use crate::failure::{Failure, FailureKind};
@@ -45,6 +45,8 @@ pub(super) struct Machine {
     failure: Option<Failure>,
     main: Option<Persistent<Promise<'static>>>,
     is_done: bool,
+    /// True after the function `main` of a program that did nothing was looked for.
+    has_called_main: bool,
     context: Context,
     runtime: Runtime,
 }
@@ -68,7 +70,18 @@ impl Machine {
         })?;
         *outcomes.prelude.borrow_mut() = Some(prelude);
         outcomes.track_rejections(&runtime);
-        Ok(Self { host, fuel, outcomes, limits, failure: None, main: None, is_done: false, context, runtime })
+        Ok(Self {
+            host,
+            fuel,
+            outcomes,
+            limits,
+            failure: None,
+            main: None,
+            is_done: false,
+            has_called_main: false,
+            context,
+            runtime,
+        })
     }
 
     /// Starts the program.
@@ -122,27 +135,39 @@ impl Machine {
         Step { printed, state, usage }
     }
 
-    /// Evaluates the program in the first form in which it has no syntax error.
-    fn evaluate<'js>(&mut self, ctx: &Ctx<'js>) -> Result<(), Failure> {
+    /// Evaluates the program, without what is not part of it.
+    fn evaluate(&mut self, ctx: &Ctx<'_>) -> Result<(), Failure> {
+        loop {
+            let Err((failure, place)) = self.evaluate_forms(ctx) else { return Ok(()) };
+            if failure.kind != FailureKind::Syntax || !self.outcomes.source.correct(place) {
+                return Err(failure);
+            }
+        }
+    }
+
+    /// Evaluates the program in the first form in which it has no syntax error. Returns an error with its place.
+    fn evaluate_forms<'js>(&mut self, ctx: &Ctx<'js>) -> Result<(), (Failure, Option<SourcePlace>)> {
         for &form in self.outcomes.source.forms() {
             let mut options = EvalOptions::default();
             options.filename = Some(FILE.to_owned());
             options.promise = form == ProgramForm::Script;
             let error = match ctx.eval_with_options(self.outcomes.source.evaluated(form), options) {
-                Ok(value) => return self.begin(ctx, value).map_err(|error| self.outcomes.failure_of(ctx, &error)),
+                Ok(value) => {
+                    return self.begin(ctx, value).map_err(|error| (self.outcomes.failure_of(ctx, &error), None));
+                }
                 Err(error) => error,
             };
             if let Some(failure) = self.fuel.failure() {
-                return Err(failure);
+                return Err((failure, None));
             }
             let thrown = self.outcomes.thrown(ctx, &error);
             if thrown.is_out_of_memory() {
-                return Err(errors::out_of_memory());
+                return Err((errors::out_of_memory(), None));
             }
             match form {
                 ProgramForm::Expression => {}
                 ProgramForm::Script if thrown.is_return() => {}
-                _ => return Err(errors::syntax(&self.outcomes.source, form, &thrown)),
+                _ => return Err((errors::syntax(&self.outcomes.source, form, &thrown), thrown.place())),
             }
         }
         Ok(())
@@ -151,7 +176,8 @@ impl Machine {
     /// Runs the evaluated program: a function, or the promise of its completion.
     fn begin<'js>(&mut self, ctx: &Ctx<'js>, program: Value<'js>) -> Result<(), Error> {
         let run = host::with(&self.outcomes.prelude, |prelude| prelude.run(ctx))?;
-        let main: Promise<'js> = run.call((program, self.outcomes.source.calls_value()))?;
+        let source = &self.outcomes.source;
+        let main: Promise<'js> = run.call((program, source.calls_value(), source.is_module()))?;
         self.main = Some(Persistent::save(ctx, main));
         Ok(())
     }
@@ -241,6 +267,16 @@ impl Machine {
             let message = "the program waits for a promise that nothing settles: no call and no sleep is running";
             return self.done(Err(Failure::new(FailureKind::Deadlock, message)));
         };
+        if self.outcomes.source.is_script() && !self.has_called_main && self.host.is_untouched() {
+            self.has_called_main = true;
+            if let Some(main) = self.outcomes.uncalled_main(ctx, &main) {
+                let begun = self.begin(ctx, main).map_err(|error| self.outcomes.failure_of(ctx, &error));
+                return match begun.and_then(|()| self.run_jobs(ctx)) {
+                    Ok(()) => self.state(ctx),
+                    Err(failure) => self.done(Err(failure)),
+                };
+            }
+        }
         let value = self.outcomes.value(ctx, &main);
         self.outcomes.print_rejections(ctx);
         self.done(self.fuel.failure().map_or(value, Err))

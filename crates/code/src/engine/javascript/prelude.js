@@ -47,6 +47,11 @@ globalThis.prelude = function (host) {
     const toText = uncurry(RegExp.prototype.toString);
     const bigToText = uncurry(BigInt.prototype.toString);
     const slice = uncurry(String.prototype.slice);
+    const trim = uncurry(String.prototype.trim);
+    const functionText = uncurry(Function.prototype.toString);
+    const execute = uncurry(RegExp.prototype.exec);
+    const functionHead = /^(?:async\b\s*)?(?:function\b[\s*]*[\w$]*\s*)?(?:\(([^)]*)\)|([\w$]+)\s*=>)/;
+    const identifier = /^[A-Za-z_$][\w$]*$/;
     const includes = uncurry(String.prototype.includes);
     const wellFormed = uncurry(String.prototype.toWellFormed);
     const NativeUint8Array = Uint8Array;
@@ -372,19 +377,23 @@ globalThis.prelude = function (host) {
 
     // Runs the evaluated program: the promise of its completion, or a function. The value is boxed, since a promise
     // would ask it for `then`.
-    const main = async (program, calls) => {
+    const main = async (program, calls, exports) => {
         let value;
         if (typeof program === 'function') {
-            value = await program();
+            value = await apply(program, undefined, argumentsOf(program));
         } else {
             const completion = await program;
             value = await completion.value;
         }
-        if (calls && typeof value === 'function') value = await value();
+        if (exports && globalThis.__out !== undefined) {
+            value = globalThis.__out;
+            globalThis.__out = undefined;
+        }
+        if (calls && typeof value === 'function') value = await apply(value, undefined, argumentsOf(value));
         return { __proto__: null, value };
     };
-    const run = (program, calls) => {
-        const promise = main(program, calls);
+    const run = (program, calls, exports) => {
+        const promise = main(program, calls, exports);
         then(promise, undefined, () => {});
         return promise;
     };
@@ -453,6 +462,37 @@ globalThis.prelude = function (host) {
     };
     const globalNames = ownKeys(globals);
     for (let i = 0; i < globalNames.length; i++) define(globalThis, globalNames[i], globals[globalNames[i]]);
+
+    // The function of a program may take what it finds as globals: `(tools, console)`, `({ tools })` or `(context)`.
+    const context = new NativeProxy({}, {
+        __proto__: null,
+        get: (target, name) => (typeof name === 'string' ? found(name) : undefined),
+    });
+    const found = (name) => {
+        if (name === 'console') return console;
+        if (name in globals) return globals[name];
+        return host.exists(name) ? node(name) : undefined;
+    };
+    const argumentsOf = (program) => {
+        const list = [];
+        const head = execute(functionHead, slice(functionText(program), 0, 1000));
+        const parameters = head?.[1] ?? head?.[2] ?? '';
+        for (let i = 0, depth = 0, name = ''; i <= parameters.length; i++) {
+            const char = parameters[i];
+            if (char === '{' || char === '[') depth++;
+            if (char === '}' || char === ']') depth--;
+            if (char !== undefined && (char !== ',' || depth > 0)) {
+                name += char;
+                continue;
+            }
+            name = trim(name);
+            const known = execute(identifier, name) === null ? undefined : found(name);
+            const takesAll = name[0] === '{' || list.length === 0 && known === undefined && execute(identifier, name) !== null;
+            define(list, list.length, takesAll ? context : known);
+            name = '';
+        }
+        return list;
+    };
 
     const console = {};
     for (const name of ['log', 'info', 'debug', 'table', 'dir', 'group']) {

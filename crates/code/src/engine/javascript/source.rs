@@ -26,6 +26,8 @@ pub(super) struct Source {
     /// The number of lines before the code.
     offset: usize,
     form: ProgramForm,
+    /// True if the code has exports, of which the default one is the value.
+    is_module: bool,
 }
 
 /// The form of a program.
@@ -53,7 +55,7 @@ impl ProgramForm {
 impl Source {
     pub(super) fn new(text: &str) -> Self {
         let (offset, code) = without_fence(text);
-        Self { text: text.to_owned(), code: code.to_owned(), offset, form: ProgramForm::Script }
+        Self { text: text.to_owned(), code: code.to_owned(), offset, form: ProgramForm::Script, is_module: false }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -71,7 +73,53 @@ impl Source {
 
     /// Returns true if the value is called if it is a function.
     pub(super) fn calls_value(&self) -> bool {
-        self.form != ProgramForm::Body && self.may_be_function()
+        self.is_module || self.form != ProgramForm::Body && self.may_be_function()
+    }
+
+    pub(super) fn is_module(&self) -> bool {
+        self.is_module
+    }
+
+    pub(super) fn is_script(&self) -> bool {
+        self.form == ProgramForm::Script
+    }
+
+    /// Removes what is not part of a program, if the error at a place is due to it: an `export`, or the text around the only
+    /// block of code. Returns false if there is nothing to remove.
+    pub(super) fn correct(&mut self, place: Option<SourcePlace>) -> bool {
+        if let Some(place) = place
+            && self.remove_export(place)
+        {
+            return true;
+        }
+        let Some((offset, code)) = only_block(&self.text).filter(|(_, code)| *code != self.code) else { return false };
+        (self.offset, self.code) = (offset, code.to_owned());
+        true
+    }
+
+    /// Removes the `export` at a place. The default export becomes the value of `__out`. All other places stay.
+    fn remove_export(&mut self, place: SourcePlace) -> bool {
+        let Some((line, column)) = self.line_at(place) else { return false };
+        let statement = &line[line.char_indices().nth(column).map_or(line.len(), |(idx, _)| idx)..];
+        let Some(rest) = statement.strip_prefix("export") else { return false };
+        let declared = rest.trim_start();
+        let (removed, replacement) = if let Some(value) = declared.strip_prefix("default") {
+            (&statement[..statement.len() - value.len()], "__out =")
+        } else if ["async ", "function", "const ", "let ", "class "].iter().any(|word| declared.starts_with(word)) {
+            ("export", "")
+        } else {
+            let Some((names, from)) = rest.split_once('}') else { return false };
+            if !declared.starts_with('{') || from.trim_start().starts_with("from") {
+                return false;
+            }
+            (&statement[..names.len() + "export}".len()], "")
+        };
+        let start = statement.as_ptr() as usize - self.code.as_ptr() as usize;
+        let replacement = format!("{replacement:0$}", removed.len());
+        let end = start + removed.len();
+        self.code.replace_range(start..end, &replacement);
+        self.is_module = true;
+        true
     }
 
     /// Returns true if the code begins like a function.
@@ -150,7 +198,11 @@ impl Source {
 /// Returns the number of lines before the code inside a Markdown fence, and the code; or the whole text.
 fn without_fence(text: &str) -> (usize, &str) {
     let body = text.trim();
-    let Some((info, code)) = body.strip_prefix("```").and_then(|rest| rest.split_once('\n')) else { return (0, text) };
+    let Some((info, code)) = body.strip_prefix("```").and_then(|rest| rest.split_once('\n')) else {
+        // With text before it. Inside a template of a program, a backtick would precede the fence.
+        let is_fenced = |block: &(usize, &str)| text.lines().take(block.0 - 1).all(|line| !line.contains('`'));
+        return only_block(text).filter(is_fenced).unwrap_or((0, text));
+    };
     if info.contains('`') {
         return (0, text);
     }
@@ -160,6 +212,15 @@ fn without_fence(text: &str) -> (usize, &str) {
     };
     let before = text.len() - text.trim_start().len();
     (text[..before].matches('\n').count() + 1, code)
+}
+
+/// Returns the number of lines before the only block of code inside Markdown fences, and the code.
+fn only_block(text: &str) -> Option<(usize, &str)> {
+    let mut fences = text.lines().enumerate().filter(|(_, line)| line.trim_start().starts_with("```"));
+    let (open, close) = (fences.next()?.0, fences.next()?.0);
+    let start = text.split_inclusive('\n').take(open + 1).map(str::len).sum();
+    let end = text.split_inclusive('\n').take(close).map(str::len).sum();
+    fences.next().is_none().then(|| (open + 1, &text[start..end]))
 }
 
 fn excerpt(line: &str) -> String {

@@ -57,6 +57,79 @@ fn a_fence_is_no_part_of_a_program() {
 }
 
 #[test]
+fn text_around_a_fence_is_no_part_of_a_program() {
+    for (before, after) in [
+        ("Here is the program:\n\n", "\n\nIt returns three."),
+        ("Program:\n", ""),
+        ("This uses `tools`:\n\n", "\nDone."),
+        ("", "\nIt returns `three`."),
+    ] {
+        for code in ["return 3;", "async () => 3", "const text = `3`\nreturn +text"] {
+            assert_eq!(run(&format!("{before}```js\n{code}\n```{after}")).value(), 3, "{before}{code}{after}");
+        }
+    }
+    let failure = run("Here:\n\n```js\n\nreturn b\n```\n").done.outcome.unwrap_err();
+    assert_eq!((failure.line, failure.column), (Some(5), Some(8)), "{failure}");
+    assert_eq!(run("const text = `\n\\`\\`\\`js\n1\n\\`\\`\\`\n`\nreturn text.length - 10").value(), 3);
+}
+
+#[test]
+fn the_default_export_is_the_value_or_the_function_that_is_called() {
+    for code in [
+        "export default 3",
+        "export default async function () { return 3 }",
+        "export default async function main() { return await tools.math.add({ a: 1, b: 2 }) }",
+        "export default () => 3",
+        "const three = 3\nexport default three;",
+        "export const one = 1\nexport function triple(n) { return 3 * n }\nexport default triple(one)",
+        "export async function main() { return 3 }",
+        "async function main() { return 3 }\nexport { main }",
+        "async function main() { return 3 }\nexport default main;",
+        "```ts\nexport default async () => 3\n```",
+        "const three = `\nexport default 4`.length\nreturn three - 14",
+    ] {
+        assert_eq!(run(code).value(), 3, "{code}");
+    }
+    let failure = run("const a = 1\nexport default async () => {\n  return a + b\n}").done.outcome.unwrap_err();
+    assert_eq!((failure.line, failure.column), (Some(3), Some(14)), "{failure}");
+    assert!(run("export * from 'x'").summary().contains("a program is not a module"));
+}
+
+#[test]
+fn a_function_takes_the_globals_that_its_parameters_name() {
+    for code in [
+        "async (tools) => await tools.math.add({ a: 1, b: 2 })",
+        "async tools => await tools.math.add({ a: 1, b: 2 })",
+        "async ({ tools, console }) => { console.log(); return await tools.math.add({ a: 1, b: 2 }) }",
+        "async ({ math }, console) => { console.log(); return await math.add({ a: 1, b: 2 }) }",
+        "async (context) => await context.tools.math.add({ a: 1, b: 2 })",
+        "async (math) => await math.add({ a: 1, b: 2 })",
+        "async function main(tools, call) { return await call('math:add:1.0.0', { a: 1, b: 2 }) }",
+        "export default async function ({ tools }) { return await tools.math.add({ a: 1, b: 2 }) }",
+        "async (limit = 3) => limit",
+        "async ({ limit = 3 } = {}) => limit",
+        "async (input) => input.limit ?? 3",
+    ] {
+        assert_eq!(run(code).value(), 3, "{code}");
+    }
+}
+
+#[test]
+fn the_function_main_of_a_program_that_does_nothing_else_is_called() {
+    for code in [
+        "const main = async () => 3",
+        "async function main() { return await add(2) }\nconst add = (a) => tools.math.add({ a, b: 1 })",
+        "function add(a) { return tools.math.add({ a, b: 1 }) }\nasync function main(tools) { return add(2) }",
+    ] {
+        assert_eq!(run(code).value(), 3, "{code}");
+    }
+    let ended = run("async function main() { await tools.math.add({ a: 1, b: 2 }) }\nawait main()");
+    assert_eq!((ended.value(), ended.calls.len()), (Value::Null, 1));
+    let ended = run("async function main() { console.log('once') }\nmain()");
+    assert_eq!((ended.value(), ended.lines()), (Value::Null, vec!["once"]));
+}
+
+#[test]
 fn places_are_those_of_the_text_with_its_fence() {
     let ended = run("\n```js\nconst a = 1;\n\nreturn b;\n```\n");
     let failure = ended.done.outcome.unwrap_err();
