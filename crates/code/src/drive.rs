@@ -94,6 +94,7 @@ impl ProgramRun<'_> {
     ) -> Result<End, Failure> {
         let host = Host::new(self, program.started_at, trace);
         for entry in &replayed {
+            host.replayed(entry);
             // The earlier run was allowed to keep it, and counted it in another form.
             let max = trace.budget.left(self.limits);
             trace.budget.add(json_length(entry, max).min(max));
@@ -116,12 +117,13 @@ impl ProgramRun<'_> {
                     "the program makes too many requests; search and describe once, and filter in the program";
                 return Err(Failure::new(FailureKind::Calls, message));
             }
-            for call in replay.new_calls(calls)? {
+            let calls = replay.new_calls(calls)?;
+            let refusal = host.count_calls(&calls).err();
+            for call in calls {
                 trace.budget.reserve(call.request.size(), self.limits)?;
-                waiting.push_back(call);
+                waiting.push_back((call, refusal.clone()));
             }
             if let Some(entry) = replay.next()? {
-                host.replayed(&entry);
                 let answer = entry.answer.clone();
                 trace.answered(entry);
                 step = clock.watch(session.resume(vec![answer])).await?;
@@ -129,9 +131,9 @@ impl ProgramRun<'_> {
             }
             let answer = loop {
                 while running.len() < self.limits.concurrent_calls.max(1) as usize
-                    && let Some(call) = waiting.pop_front()
+                    && let Some((call, refusal)) = waiting.pop_front()
                 {
-                    running.push(host.answer(call));
+                    running.push(host.answer(call, refusal));
                 }
                 self.pauses.set_running(running.len());
                 match running.next().await {

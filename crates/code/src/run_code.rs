@@ -17,6 +17,7 @@ use super::execution::Execution;
 use super::failure::Failure;
 use super::gateway::Overview;
 use super::journal::Journal;
+use super::limits::Limits;
 use super::program::Program;
 use crate::execution::milliseconds;
 use crate::failure::CodeError;
@@ -102,7 +103,7 @@ impl RunCode {
         let tool = Tool::builder(NAME)
             .namespace(NAMESPACE)
             .title("Run a program")
-            .description(description(&overview))
+            .description(description(&overview, &self.code.max()))
             .annotations(overview.annotations)
             .input(input)
             .output(output)
@@ -206,8 +207,15 @@ const DISCOVERY: &str = "\
 - `await examples(id)` returns examples of arguments.";
 
 /// Returns the description of the tool, from which a model learns how to write programs.
-fn description(overview: &Overview) -> String {
+fn description(overview: &Overview, limits: &Limits) -> String {
     let mut text = CONTRACT.to_owned();
+    // Writing to a string cannot fail.
+    let _ = write!(
+        text,
+        "\n- Limits of a program: {} calls (calls made at once that exceed them are refused together), {:?} with its calls, \
+         {:?} without, {} bytes of value, {} bytes of printed text.",
+        limits.calls, limits.time, limits.run_time, limits.value_bytes, limits.output_bytes,
+    );
     match &overview.declarations {
         Some(declarations) => {
             text.push_str("\n\nThe tools:\n\n");

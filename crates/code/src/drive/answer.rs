@@ -65,12 +65,16 @@ impl<'r> Host<'r> {
         Self { run, trace, context, started_at, n_calls: AtomicU32::new(0), n_reported: AtomicU32::new(0) }
     }
 
-    /// Answers a request and records the answer. Returns the reason if the call waits for a decision.
-    pub(super) async fn answer(&self, call: Call) -> Result<Answer, String> {
+    /// Answers a request and records the answer, or a refusal of its calls. Returns the reason if the call waits for a
+    /// decision.
+    pub(super) async fn answer(&self, call: Call, refusal: Option<Thrown>) -> Result<Answer, String> {
         let call = Arc::new(call);
         let mut calls = Vec::new();
         self.trace.started(&call, self.run.start.elapsed());
-        let outcome = self.outcome(&call, &mut calls).await;
+        let outcome = match refusal.filter(|_| self.n_calls_of(&call) > 0) {
+            Some(refusal) => Err(Refused::Thrown(refusal)),
+            None => self.outcome(&call, &mut calls).await,
+        };
         self.trace.stopped(call.id);
         let (outcome, content) = match outcome {
             Ok(Returned { value, content }) => (Ok(value), content),
@@ -134,7 +138,6 @@ impl<'r> Host<'r> {
         args: &RawValue,
         calls: &mut Vec<CallRecord>,
     ) -> Result<Returned, Refused> {
-        self.count(1)?;
         let start = Instant::now();
         let result = self.run.gateway.run_tool(&self.context, id, args).await;
         let result = result.and_then(|result| self.checked(result));
@@ -164,7 +167,6 @@ impl<'r> Host<'r> {
             let max = self.run.limits.chain_steps;
             return Err(invalid(format!("the chain has {n_steps} steps; at most {max} are allowed")));
         }
-        self.count(n_steps)?;
         let start = Instant::now();
         // Twice the memory, since the trees that steps read are not kept.
         let max = self.trace.budget.left(self.run.limits).saturating_mul(2);
@@ -201,16 +203,37 @@ impl<'r> Host<'r> {
         self.run.is_resumable && error.kind() == ErrorKind::Pending
     }
 
-    /// Counts calls before they run.
-    fn count(&self, n: u32) -> Result<(), Refused> {
+    /// Counts the calls that a program makes at once, before one of them runs. Returns the refusal of all of them if they
+    /// exceed the limit together.
+    pub(super) fn count_calls(&self, calls: &[Call]) -> Result<(), Thrown> {
         let max = self.run.limits.calls;
-        let next = |count: u32| count.checked_add(n).filter(|&count| count <= max);
+        let n = calls.iter().fold(0, |n: u32, call| n.saturating_add(self.n_calls_of(call)));
+        let next = |count: u32| count.checked_add(n).filter(|&count| n == 0 || count <= max);
         let counted = self.n_calls.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
-        counted.map(drop).map_err(|_| {
-            let message = format!("the program may make {max} calls, and this one exceeds them");
+        counted.map(drop).map_err(|before| {
+            let message = match n {
+                1 => format!("the program may make {max} calls, and this one exceeds them"),
+                _ => format!(
+                    "the program may make {max} calls; it has made {before}, and none of the next {n} was made, which would \
+                     exceed them together: process fewer items per program"
+                ),
+            };
             let kind = TOO_MANY_CALLS.to_owned();
-            Refused::Thrown(Thrown { kind, message, tool: None, retryable: false, violations: None })
+            Thrown { kind, message, tool: None, retryable: false, violations: None }
         })
+    }
+
+    /// Returns the number of tools that a request calls.
+    fn n_calls_of(&self, call: &Call) -> u32 {
+        match &call.request {
+            Request::RunTool { .. } => 1,
+            Request::RunChain { steps } => {
+                let n_steps =
+                    Chain::from_json(steps.get()).ok().and_then(|chain| u32::try_from(chain.steps().len()).ok());
+                n_steps.filter(|&n| n <= self.run.limits.chain_steps).unwrap_or(0)
+            }
+            _ => 0,
+        }
     }
 
     /// Gives calls back that did not run.

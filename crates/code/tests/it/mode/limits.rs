@@ -28,6 +28,32 @@ async fn calls_beyond_the_limit_are_refused_before_they_run() {
 }
 
 #[tokio::test]
+async fn calls_at_once_that_exceed_the_limit_together_are_refused_before_the_first() {
+    let chain = "chain([{ toolId: 'math:add', args: { a: 1, b: 1 } }, { toolId: 'math:add', args: { a: 1, b: 1 } }])";
+    let add = "tools.math.add({ a: 1, b: 1 })";
+    for batch in [format!("{add}, {add}, {add}, {add}"), format!("{chain}, {add}, {add}"), format!("{chain}, {chain}")]
+    {
+        let execution =
+            within(&code(), Limits::default().calls(4), &format!("await {add}; await Promise.all([{batch}])")).await;
+        let failure = execution.failure().unwrap();
+        assert_eq!((failure.kind, execution.calls.len()), (FailureKind::Calls, 1), "{batch}: {execution:?}");
+        let says = "the program may make 4 calls; it has made 1, and none of the next 4 was made, which would exceed them \
+                    together: process fewer items per program";
+        assert_eq!(failure.message, says);
+        let execution =
+            within(&code(), Limits::default().calls(5), &format!("await {add}; await Promise.all([{batch}])")).await;
+        assert_eq!((execution.failure(), execution.calls.len()), (None, 5), "{batch}");
+    }
+    // The program may go on with fewer, and searches do not count.
+    let program = format!(
+        "await Promise.allSettled([{add}, {add}, {add}, search('add')])
+         await Promise.all([{add}, {add}, search('add')])"
+    );
+    let execution = within(&code(), Limits::default().calls(2), &program).await;
+    assert_eq!((execution.failure(), execution.calls.len()), (None, 2), "{execution:?}");
+}
+
+#[tokio::test]
 async fn the_steps_of_chains_count_and_steps_that_did_not_run_are_given_back() {
     let step = "{ toolId: 'math:add', args: { a: 1, b: 1 } }";
     let failing = "{ toolId: 'shop:fail', args: { reason: 'no' } }";

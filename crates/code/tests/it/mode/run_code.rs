@@ -9,7 +9,7 @@ use toolkit::tool::Tool;
 use toolkit::{Catalog, Dispatcher};
 use toolkit_backends::Backends;
 use toolkit_code::sandbox::Inline;
-use toolkit_code::{CodeMode, Gateway, RunCode};
+use toolkit_code::{CodeMode, Gateway, Limits, RunCode};
 
 use super::code;
 use super::tools::catalog;
@@ -85,6 +85,14 @@ async fn the_description_declares_few_tools_and_counts_many() {
     for part in ["math (1)", "shop (2)", "search(", "describe("] {
         assert!(many.description().contains(part), "{part}: {}", many.description());
     }
+}
+
+#[tokio::test]
+async fn the_description_names_the_limits() {
+    let tool = tool(RunCode::new(code().limits(Limits::default().calls(7)))).await;
+    let limits = "- Limits of a program: 7 calls (calls made at once that exceed them are refused together), 300s with its \
+                  calls, 10s without, 1048576 bytes of value, 65536 bytes of printed text.";
+    assert!(tool.description().contains(limits), "{}", tool.description());
 }
 
 #[tokio::test]
