@@ -13,9 +13,9 @@ use toolkit::tool::{BackendKind, ToolBackend};
 use toolkit::{Context, Tool, ToolError};
 
 use super::code_mode::{CodeMode, Job, Outcome};
-use super::execution::Execution;
+use super::execution::{CallRecord, Execution};
 use super::failure::Failure;
-use super::gateway::Overview;
+use super::gateway::{Gateway, Overview};
 use super::journal::Journal;
 use super::limits::Limits;
 use super::program::Program;
@@ -29,8 +29,10 @@ const NAME: &str = "code";
 /// The key in `_meta` for the calls of the program, which the model does not read.
 const CALLS_KEY: &str = "rs.toolkit/calls";
 
-/// The maximum number of calls in an error.
-const N_SHOWN: usize = 20;
+/// The maximum size of the calls in an error, in bytes.
+const MAX_LISTED: usize = 16 << 10;
+/// The maximum number of characters of the arguments of one of them.
+const MAX_ARGS: usize = 200;
 
 /// A backend with one tool, `run:code`, which runs programs.
 ///
@@ -135,7 +137,7 @@ impl RunCode {
         if let Some(listener) = &self.listener {
             listener(&execution);
         }
-        report(execution)
+        report(execution, &self.code.gateway())
     }
 }
 
@@ -239,10 +241,10 @@ fn description(overview: &Overview, limits: &Limits) -> String {
 
 /// Returns the report for a model about a program that has run: the value and the printed text, or an error with the
 /// place in the program.
-fn report(execution: Execution) -> Result<BackendResponse, ToolError> {
+fn report(execution: Execution, gateway: &Gateway) -> Result<BackendResponse, ToolError> {
     let printed = printed(&execution);
     if let Err(failure) = &execution.outcome {
-        let error = ToolError::failed(explanation(failure, &printed, &execution));
+        let error = ToolError::failed(explanation(failure, &printed, &execution, gateway));
         return Err(error.with_content(execution.content));
     }
     // As text, which keeps all digits of the value.
@@ -281,26 +283,52 @@ fn printed(execution: &Execution) -> String {
 
 /// Returns the failure with the line of the program, and what happened before it: the model must not repeat calls that
 /// took effect.
-fn explanation(failure: &Failure, printed: &str, execution: &Execution) -> String {
+fn explanation(failure: &Failure, printed: &str, execution: &Execution, gateway: &Gateway) -> String {
     let mut text = format!("the program failed: {failure}");
     if let Some(source) = &failure.source {
         // Writing to a string cannot fail.
         let _ = write!(text, "\n  {source}");
     }
-    if !execution.calls.is_empty() {
-        text.push_str("\ncalls that have run:");
-        for call in execution.calls.iter().take(N_SHOWN) {
-            let state = if call.result.is_ok() { "ok" } else { "failed" };
-            let _ = write!(text, "\n- {} ({state})", call.tool);
-        }
-        if let Some(more) = execution.calls.len().checked_sub(N_SHOWN + 1) {
-            let _ = write!(text, "\n- and {} more", more + 1);
-        }
-    }
+    list_calls(&mut text, execution, gateway);
     if !printed.is_empty() {
         let _ = write!(text, "\nprinted:\n{printed}");
     }
     text
+}
+
+/// Adds the calls of a program that failed: those that may have had effects with their arguments, and the number of those
+/// that only read, which may be repeated.
+fn list_calls(text: &mut String, execution: &Execution, gateway: &Gateway) {
+    let catalog = gateway.dispatcher().catalog();
+    let only_reads =
+        |call: &&CallRecord| catalog.resolve(&call.tool).is_ok_and(|tool| tool.annotations().read_only == Some(true));
+    let (reads, others): (Vec<&CallRecord>, Vec<&CallRecord>) = execution.calls.iter().partition(only_reads);
+    if !others.is_empty() {
+        text.push_str("\ncalls that were made, in order; do not repeat those that are ok:");
+    }
+    let max = text.len() + MAX_LISTED;
+    for (nth, call) in others.iter().enumerate() {
+        if text.len() > max {
+            let _ = write!(text, "\n- and {} more", others.len() - nth);
+            break;
+        }
+        let mut args = call.args.get();
+        let mut rest = "";
+        if let Some((end, _)) = args.char_indices().nth(MAX_ARGS) {
+            (args, rest) = (&args[..end], "…");
+        }
+        let _ = write!(text, "\n- {} {args}{rest}", call.tool);
+        let _ = match &call.result {
+            Ok(_) => write!(text, " (ok)"),
+            Err(thrown) if thrown.kind == ErrorKind::Cancelled.name() => {
+                write!(text, " (ended; it may have had effects)")
+            }
+            Err(thrown) => write!(text, " (failed: {})", thrown.kind),
+        };
+    }
+    if !reads.is_empty() {
+        let _ = write!(text, "\ncalls that only read: {}", reads.len());
+    }
 }
 
 /// Returns the calls without arguments and results, which may be large or secret.

@@ -71,9 +71,39 @@ async fn a_failed_program_is_an_error_with_its_place_its_calls_and_its_output() 
     let program = "console.log('begun')\nawait tools.math.add({ a: 1, b: 2 })\nreturn missing.name";
     let error = dispatcher.call(RunCode::ID, json!({ "code": program })).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Failed);
-    for part in ["missing", "line 3", "return missing.name", "- math:add (ok)", "printed:\nbegun"] {
+    for part in ["missing", "line 3", "return missing.name", "calls that only read: 1", "printed:\nbegun"] {
         assert!(error.message().contains(part), "{part}: {}", error.message());
     }
+}
+
+#[tokio::test]
+async fn a_failed_program_tells_what_was_done_with_the_arguments() {
+    let dispatcher = dispatcher(RunCode::new(code())).await;
+    let program = "for (const count of [1, 11, 2])
+            try { await tools.shop.order({ drink: 'tea', size: 'small', count }) } catch {}
+        await tools.shop.order({ drink: 't'.repeat(300), size: 'large', count: 3 })
+        await tools.shop.fail({ reason: 'closed' })";
+    let error = dispatcher.call(RunCode::ID, json!({ "code": program })).await.unwrap_err();
+    let calls = format!(
+        "\ncalls that were made, in order; do not repeat those that are ok:\
+         \n- shop:order {{\"drink\":\"tea\",\"size\":\"small\",\"count\":1}} (ok)\
+         \n- shop:order {{\"drink\":\"tea\",\"size\":\"small\",\"count\":11}} (failed: invalid_arguments)\
+         \n- shop:order {{\"drink\":\"tea\",\"size\":\"small\",\"count\":2}} (ok)\
+         \n- shop:order {{\"drink\":\"{}… (ok)\
+         \ncalls that only read: 1",
+        "t".repeat(190)
+    );
+    assert!(error.message().ends_with(&calls), "{}", error.message());
+}
+
+#[tokio::test]
+async fn the_calls_of_a_failed_program_have_a_maximum_size() {
+    let dispatcher = dispatcher(RunCode::new(code())).await;
+    let program = "for (let n = 0; n < 100; n++)
+            await tools.shop.order({ drink: 't'.repeat(300), size: 'large', count: 3 })
+        throw new Error('no')";
+    let error = dispatcher.call(RunCode::ID, json!({ "code": program })).await.unwrap_err();
+    assert!(error.message().len() < 17_000 && error.message().ends_with(" more"), "{}", error.message());
 }
 
 #[tokio::test]
