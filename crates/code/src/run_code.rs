@@ -201,7 +201,8 @@ The program is the body of an async function:
 - `await tools.NAMESPACE.NAME({...})` calls a tool and returns its result; `Promise.all` runs calls in parallel.
 - A failed call throws a `ToolError` with `message`, `kind` and `violations`.
 - `return` only what is needed to answer. `console.log` prints; `show(result)` shows images of a result.
-- There are no files, network, timers beyond `sleep(ms)`, and no imports.";
+- There are no files, no network, no timers beyond `sleep(ms)`, no imports, and no `URL`, `Intl`, `Buffer`, `crypto` and \
+`process`.";
 
 const DISCOVERY: &str = "\
 - `await search(\"words\", 5)` finds tools: [{ id, function, summary }].

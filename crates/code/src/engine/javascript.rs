@@ -40,6 +40,7 @@ use crate::program::Program;
 /// | `chain(steps)` | a promise of the result of a [chain](toolkit_backends::Chain) |
 /// | `search(words, limit)`, `namespaces()`, `describe(...ids)`, `examples(id, max)` | promises of what is known about tools |
 /// | `content(result)`, `show(result)` | the blocks of content beside a result; shows them to the model |
+/// | `structuredClone`, `btoa`, `atob`, `TextEncoder`, `TextDecoder` | as on other platforms |
 /// | `sleep(ms)`, `setTimeout(f, ms)`, `clearTimeout(timer)` | pauses, which the host measures |
 /// | `console.log(…)`, `print(…)` and others | nothing; the line is printed |
 ///

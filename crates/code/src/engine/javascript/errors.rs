@@ -186,11 +186,6 @@ const FOREIGN: [(&str, &[&str]); 4] = [
         &[
             "URL",
             "URLSearchParams",
-            "TextEncoder",
-            "TextDecoder",
-            "structuredClone",
-            "btoa",
-            "atob",
             "crypto",
             "Intl",
             "performance",

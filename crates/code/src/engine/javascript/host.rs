@@ -7,7 +7,7 @@ use std::rc::Rc;
 use rquickjs::function::Func;
 use rquickjs::loader::Loader;
 use rquickjs::loader::bundle::{Bundle, ScaBundleData};
-use rquickjs::{Array, Ctx, Error, Exception, Function, Object, Persistent, Value};
+use rquickjs::{Array, Ctx, Error, Exception, Function, Object, Persistent, TypedArray, Value};
 use serde_json::value::RawValue;
 
 use crate::engine::javascript::source::{Fuel, SourcePlace, ToolNames};
@@ -167,6 +167,14 @@ impl Host {
             host.fuel.work(text.len());
             value::may_have_big_integers(&text)
         };
+        let host = Rc::clone(self);
+        // The copy is in the memory of the program, which is limited.
+        let encode = move |ctx: Ctx<'js>, text: String| {
+            host.fuel.work(text.len());
+            TypedArray::new_copy(ctx, text.as_bytes())
+        };
+        object.set("encode", Func::from(encode))?;
+        object.set("decode", Func::from(|bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned()))?;
         object.set("hasBigIntegers", Func::from(has_big_integers))?;
         Ok(object)
     }

@@ -14,6 +14,7 @@ globalThis.prelude = function (host) {
     const NativePromise = Promise;
     const NativeError = Error;
     const NativeTypeError = TypeError;
+    const NativeRangeError = RangeError;
     const NativeProxy = Proxy;
     const then = uncurry(Promise.prototype.then);
     const isPrototypeOf = uncurry(Object.prototype.isPrototypeOf);
@@ -47,6 +48,16 @@ globalThis.prelude = function (host) {
     const toText = uncurry(RegExp.prototype.toString);
     const bigToText = uncurry(BigInt.prototype.toString);
     const slice = uncurry(String.prototype.slice);
+    const charCode = uncurry(String.prototype.charCodeAt);
+    const indexOf = uncurry(String.prototype.indexOf);
+    const { fromCharCode } = String;
+    const NativeMap = Map;
+    const NativeSet = Set;
+    const NativeRegExp = RegExp;
+    const mapHas = uncurry(Map.prototype.has);
+    const setAdd = uncurry(Set.prototype.add);
+    const bufferSlice = uncurry(ArrayBuffer.prototype.slice);
+    const typedSlice = uncurry(prototypes.typed.slice);
     const trim = uncurry(String.prototype.trim);
     const functionText = uncurry(Function.prototype.toString);
     const execute = uncurry(RegExp.prototype.exec);
@@ -398,6 +409,85 @@ globalThis.prelude = function (host) {
         return promise;
     };
 
+    // Some functions that other platforms have beside the language.
+
+    const structuredClone = (value) => {
+        const clones = new Map();
+        const clone = (value) => {
+            if (typeof value === 'function' || typeof value === 'symbol' || isPrototypeOf(NativePromise.prototype, value)) {
+                throw new NativeTypeError(`a ${typeof value === 'object' ? 'Promise' : typeof value} cannot be cloned`);
+            }
+            if (typeof value !== 'object' || value === null) return value;
+            if (mapHas(clones, value)) return mapGet(clones, value);
+            let made = isArray(value) ? [] : {};
+            if (isPrototypeOf(prototypes.date, value)) made = construct(NativeDate, [toTime(value)]);
+            else if (isPrototypeOf(prototypes.regexp, value)) made = construct(NativeRegExp, [value]);
+            else if (isPrototypeOf(prototypes.map, value)) made = new NativeMap();
+            else if (isPrototypeOf(prototypes.set, value)) made = new NativeSet();
+            else if (isPrototypeOf(prototypes.buffer, value)) made = bufferSlice(value, 0);
+            else if (isPrototypeOf(prototypes.typed, value)) made = typedSlice(value, 0);
+            else if (isPrototypeOf(prototypes.error, value)) {
+                made = construct(NativeError, [`${value.message}`]);
+                define(made, 'name', value.name);
+            }
+            mapSet(clones, value, made);
+            if (isPrototypeOf(prototypes.map, made)) mapForEach(value, (item, key) => mapSet(made, clone(key), clone(item)));
+            else if (isPrototypeOf(prototypes.set, made)) setForEach(value, (item) => setAdd(made, clone(item)));
+            else if (isArray(made) || getPrototypeOf(made) === prototypes.object) {
+                const names = keys(value);
+                for (let i = 0; i < names.length; i++) made[names[i]] = clone(value[names[i]]);
+            }
+            return made;
+        };
+        return clone(value);
+    };
+    const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+    const btoa = (text) => {
+        text = `${text}`;
+        let encoded = '';
+        for (let i = 0; i < text.length; i += 3) {
+            let bits = 0;
+            for (let k = 0; k < 3; k++) {
+                const code = i + k < text.length ? charCode(text, i + k) : 0;
+                if (code > 255) throw new NativeTypeError('btoa takes bytes: a character is above 255');
+                bits = bits * 256 + code;
+            }
+            for (let k = 0; k < 4; k++) encoded += i + k > text.length ? '=' : digits[(bits >> (18 - 6 * k)) & 63];
+        }
+        return encoded;
+    };
+    const atob = (text) => {
+        let decoded = '', bits = 0, length = 0;
+        text = `${text}`;
+        for (let i = 0; i < text.length && text[i] !== '='; i++) {
+            const digit = indexOf(digits, text[i]);
+            if (includes(' \t\n\f\r', text[i])) continue;
+            if (digit < 0) throw new NativeTypeError('atob takes Base64 of the standard alphabet');
+            bits = ((bits << 6) | digit) & 0xffff;
+            length += 6;
+            if (length >= 8) decoded += fromCharCode((bits >> (length -= 8)) & 255);
+        }
+        return decoded;
+    };
+    class TextEncoder {
+        encoding = 'utf-8';
+        encode(text = '') {
+            return host.encode(wellFormed(`${text}`));
+        }
+    }
+    class TextDecoder {
+        encoding = 'utf-8';
+        constructor(label = 'utf-8') {
+            if (label !== 'utf-8' && label !== 'utf8') throw new NativeRangeError('TextDecoder decodes utf-8 only');
+        }
+        decode(bytes = new NativeUint8Array()) {
+            if (isPrototypeOf(prototypes.buffer, bytes)) bytes = new NativeUint8Array(bytes);
+            const list = [];
+            for (let i = 0; i < typedLength(bytes); i++) define(list, i, bytes[i]);
+            return host.decode(list);
+        }
+    }
+
     // The globals of a program.
 
     const checked = (value, what) => {
@@ -426,6 +516,11 @@ globalThis.prelude = function (host) {
         __proto__: null,
         tools: node(''),
         ToolError,
+        structuredClone,
+        btoa,
+        atob,
+        TextEncoder,
+        TextDecoder,
         call: (id, args) => request('tool', checked(id, 'the id of a tool'), args),
         chain: (steps) => request('chain', steps),
         search: (query, limit) => request('search', checked(query, 'the query'), limit),

@@ -71,6 +71,8 @@ fn memory_is_limited() {
     assert_eq!(kind(small_limits(), "(() => { let a = null; for (;;) a = { a } })()"), Memory);
     assert_eq!(kind(small_limits().memory_bytes(1000), "return 1"), Memory);
     assert_eq!(kind(small_limits(), "const f = () => f(); f()"), Memory);
+    let code = "const a = []; for (;;) a.push(new TextEncoder().encode('x'.repeat(100000)))";
+    assert_eq!(kind(small_limits(), code), Memory);
     let ended = with(small_limits().memory_bytes(64 << 20), "return 'x'.repeat(1 << 25).length");
     assert_eq!(ended.value(), 1 << 25);
     assert!(ended.usage.memory_bytes > 50_000, "{:?}", ended.usage);

@@ -160,3 +160,38 @@ fn arithmetic_with_a_big_integer_says_which_field_it_is() {
         assert!(summary.starts_with("exception: TypeError: ") && summary.contains(says), "{sum}: {summary}");
     }
 }
+
+#[test]
+fn a_program_has_some_functions_of_other_platforms() {
+    let code = "\
+const bytes = new TextEncoder().encode('aä€😀\\ud800');
+const error = (f) => { try { f() } catch (error) { return error.message } };
+const self = { list: [1, { date: new Date(0) }], map: new Map([['k', new Set([1])]]), big: 5n, none: undefined };
+self.self = self;
+const clone = structuredClone(self);
+return {
+  bytes: [bytes instanceof Uint8Array, bytes.length, bytes[1]],
+  texts: [new TextDecoder().decode(bytes), new TextDecoder('utf-8').decode(new Uint8Array([97, 255]).buffer)],
+  base64: ['', 'a', 'ab', 'abc', 'abcd', '\\xff\\0'].map((text) => [btoa(text), atob(btoa(text)) === text]),
+  atob: atob(' YW\\nI= '),
+  clone: [clone !== self, clone.self === clone, clone.list[1].date !== self.list[1].date, 'none' in clone],
+  parts: [clone.list, clone.map, clone.big, structuredClone(/a+/g), structuredClone(new Uint8Array([1])), structuredClone(1)],
+  error: structuredClone(new RangeError('far')),
+  errors: [error(() => btoa('€')), error(() => atob('*')), error(() => structuredClone(print)),
+    error(() => structuredClone([sleep(1)]))],
+};";
+    let value = json!({
+        "bytes": [true, 13, 195],
+        "texts": ["aä€😀\u{fffd}", "a\u{fffd}"],
+        "base64": [["", true], ["YQ==", true], ["YWI=", true], ["YWJj", true], ["YWJjZA==", true], ["/wA=", true]],
+        "atob": "ab",
+        "clone": [true, true, true, true],
+        "parts": [[1, { "date": "1970-01-01T00:00:00.000Z" }], { "k": [1] }, 5, "/a+/g", [1], 1],
+        "error": { "name": "RangeError", "message": "far" },
+        "errors": [
+            "btoa takes bytes: a character is above 255", "atob takes Base64 of the standard alphabet",
+            "a function cannot be cloned", "a Promise cannot be cloned",
+        ],
+    });
+    assert_eq!(run(code).value(), value);
+}
