@@ -197,7 +197,7 @@ const CONTRACT: &str = "\
 Runs a JavaScript program that calls tools, and returns its value and what it printed. Use it for several calls, for \
 loops and filters over results, and whenever the model does not need to read each result.
 
-The program is the body of an async function:
+The program is the body of an async function, in JavaScript or TypeScript:
 - `await tools.NAMESPACE.NAME({...})` calls a tool and returns its result; `Promise.all` runs calls in parallel.
 - A failed call throws a `ToolError` with `message`, `kind` and `violations`.
 - `return` only what is needed to answer. `console.log` prints; `show(result)` shows images of a result.

@@ -6,6 +6,7 @@
 //! | `prelude.js` | what a program finds beside the language; it captures every function before the program can replace it. `build.rs` compiles it to bytecode |
 //! | `host` | what the prelude reaches: the names of tools, requests, the output, random numbers |
 //! | `source` | the text of a program in one of three forms, the names by which it calls tools, and its steps and time |
+//! | `types` | the types of a program in TypeScript, which are erased |
 //! | `value` | values as JSON |
 //! | `errors` | the end of a program: its value, or one of its errors, with a place and a hint |
 
@@ -13,6 +14,7 @@ mod errors;
 mod host;
 mod machine;
 mod source;
+mod types;
 mod value;
 
 use std::sync::Arc;
@@ -24,7 +26,8 @@ use crate::failure::{Failure, FailureKind};
 use crate::limits::Limits;
 use crate::program::Program;
 
-/// An engine for JavaScript: ECMAScript 2023 and later, in strict mode, without modules.
+/// An engine for JavaScript: ECMAScript 2023 and later, in strict mode, without modules. The types of a program in
+/// TypeScript are erased; `enum`, `namespace` and parameters that declare members are errors.
 ///
 /// A program is the body of an asynchronous function, or statements of which the last one has the value, or one
 /// function, the default export of a module, or a function `main` that it does not call: the function gets the globals

@@ -6,6 +6,7 @@ mod forms;
 mod known;
 mod limits;
 mod repeat;
+mod types;
 mod values;
 
 use std::sync::Arc;

@@ -373,48 +373,31 @@ return /(/.test('a');
 //# says: increment
 const a = 1 ++b return a
 
-//# type of a variable
+//# enum
 //# kind: syntax
-//# says: this is TypeScript; write JavaScript, without types
+//# place: 2:1
+//# says: this part of TypeScript is more than a type; write JavaScript
 const name: string = 'a';
-return name;
+enum Color { Red }
+return Color.Red;
 
-//# type of a parameter
+//# parameter that declares a member
 //# kind: syntax
-//# says: this is TypeScript
-const double = (n: number): number => 2 * n;
-return double(2);
+//# place: 2:15
+//# says: this part of TypeScript is more than a type; write JavaScript
+class Point {
+  constructor(private x: number) {}
+}
 
-//# interface
-//# kind: syntax
-//# place: 1:1
-//# says: this is TypeScript
-interface Issue { title: string }
-return 1;
+//# type arguments alone
+//# kind: exception
+//# says: number is not defined; this is TypeScript; leave out the types between `<` and `>`
+return await Promise.all<number>([1]);
 
-//# type alias
+//# named argument
 //# kind: syntax
-//# says: this is TypeScript
-type Id = string;
-return 1;
-
-//# cast
-//# kind: syntax
-//# says: this is TypeScript
-const issues = (await tools.echo({})) as Issue[];
-return issues;
-
-//# type arguments
-//# kind: syntax
-//# says: this is TypeScript
-const seen = new Map<string, number>();
-return seen;
-
-//# non-null assertion
-//# kind: syntax
-//# says: this is TypeScript
-const a = [1].find((n) => n > 0)!;
-return a;
+//# place: 1:30
+return await tools.math.add(a: 1);
 
 //# another language
 //# kind: syntax

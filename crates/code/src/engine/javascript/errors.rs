@@ -226,6 +226,9 @@ pub(super) fn reference(message: &str, line: &str, names: &ToolNames) -> Option<
     if let Some((hint, _)) = FOREIGN.iter().find(|(_, names)| names.contains(&name)) {
         return Some((*hint).to_owned());
     }
+    if TYPES.contains(&name) && line.contains('<') {
+        return Some("this is TypeScript; leave out the types between `<` and `>`".to_owned());
+    }
     if names.exists(name) {
         return Some(format!("did you mean `tools.{name}`?"));
     }
@@ -264,7 +267,7 @@ pub(super) fn syntax_hint(line: &str, column: usize, text: &str) -> Option<&'sta
         return Some("a program is not a module and loads none; call a tool, and `return` the value");
     }
     if is_typescript(line) {
-        return Some("this is TypeScript; write JavaScript, without types");
+        return Some("this part of TypeScript is more than a type; write JavaScript");
     }
     if start.starts_with("def ") || start.starts_with("from ") || start.starts_with("print ") {
         return Some("this is not JavaScript");

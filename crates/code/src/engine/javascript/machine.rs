@@ -139,6 +139,10 @@ impl Machine {
     fn evaluate(&mut self, ctx: &Ctx<'_>) -> Result<(), Failure> {
         loop {
             let Err((failure, place)) = self.evaluate_forms(ctx) else { return Ok(()) };
+            self.fuel.work(self.outcomes.source.text().len());
+            if let Some(failure) = self.fuel.failure() {
+                return Err(failure);
+            }
             if failure.kind != FailureKind::Syntax || !self.outcomes.source.correct(place) {
                 return Err(failure);
             }

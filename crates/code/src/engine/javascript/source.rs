@@ -2,12 +2,14 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use toolkit::schema::suggest::nearest;
 
+use crate::engine::javascript::types;
 use crate::failure::{Failure, FailureKind};
 use crate::limits::Limits;
 
@@ -22,6 +24,8 @@ pub(super) struct Source {
     /// The text of the model.
     text: String,
     /// The code inside the text, without a fence.
+    written: String,
+    /// That code as it runs: the same, but with spaces in place of types and exports.
     code: String,
     /// The number of lines before the code.
     offset: usize,
@@ -55,7 +59,14 @@ impl ProgramForm {
 impl Source {
     pub(super) fn new(text: &str) -> Self {
         let (offset, code) = without_fence(text);
-        Self { text: text.to_owned(), code: code.to_owned(), offset, form: ProgramForm::Script, is_module: false }
+        Self {
+            text: text.to_owned(),
+            written: code.to_owned(),
+            code: code.to_owned(),
+            offset,
+            form: ProgramForm::Script,
+            is_module: false,
+        }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -84,28 +95,56 @@ impl Source {
         self.form == ProgramForm::Script
     }
 
-    /// Removes what is not part of a program, if the error at a place is due to it: an `export`, or the text around the only
-    /// block of code. Returns false if there is nothing to remove.
+    /// Removes what is not part of a program, if the error at a place is due to it: an `export`, a type, or the text around the
+    /// only block of code. Returns false if there is nothing to remove.
     pub(super) fn correct(&mut self, place: Option<SourcePlace>) -> bool {
         if let Some(place) = place
             && self.remove_export(place)
         {
             return true;
         }
-        let Some((offset, code)) = only_block(&self.text).filter(|(_, code)| *code != self.code) else { return false };
-        (self.offset, self.code) = (offset, code.to_owned());
+        if let Some(erased) = place.and_then(|place| self.offset_of(place)).and_then(|at| types::at(&self.code, at)) {
+            self.erase(erased);
+            // Now it is known to be TypeScript, for which these are no comparisons.
+            types::of_calls(&self.code).into_iter().for_each(|erased| self.erase(erased));
+            return true;
+        }
+        let Some((offset, code)) = only_block(&self.text).filter(|(_, code)| *code != self.written) else {
+            return false;
+        };
+        (self.offset, self.written, self.code) = (offset, code.to_owned(), code.to_owned());
         true
+    }
+
+    /// Writes spaces in place of a part of the code.
+    fn erase(&mut self, part: Range<usize>) {
+        let spaces = self.code[part.clone()].bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' });
+        let spaces: String = spaces.collect();
+        self.code.replace_range(part, &spaces);
+    }
+
+    /// Returns the index of a place in the code.
+    fn offset_of(&self, place: SourcePlace) -> Option<usize> {
+        let lines = (place.line as usize).checked_sub(1)?;
+        let start: usize = self.code.split_inclusive('\n').take(lines).map(str::len).sum();
+        let prefix = if place.line == 1 { self.form.prefix().len() } else { 0 };
+        let offset = start + (place.column as usize).checked_sub(prefix + 1)?;
+        self.code.is_char_boundary(offset).then_some(offset)
     }
 
     /// Removes the `export` at a place. The default export becomes the value of `__out`. All other places stay.
     fn remove_export(&mut self, place: SourcePlace) -> bool {
-        let Some((line, column)) = self.line_at(place) else { return false };
-        let statement = &line[line.char_indices().nth(column).map_or(line.len(), |(idx, _)| idx)..];
+        let Some(start) = self.offset_of(place) else { return false };
+        let statement = &self.code[start..];
+        let statement = statement.lines().next().unwrap_or_default();
         let Some(rest) = statement.strip_prefix("export") else { return false };
         let declared = rest.trim_start();
         let (removed, replacement) = if let Some(value) = declared.strip_prefix("default") {
             (&statement[..statement.len() - value.len()], "__out =")
-        } else if ["async ", "function", "const ", "let ", "class "].iter().any(|word| declared.starts_with(word)) {
+        } else if ["async ", "function", "const ", "let ", "class ", "type ", "interface "]
+            .iter()
+            .any(|word| declared.starts_with(word))
+        {
             ("export", "")
         } else {
             let Some((names, from)) = rest.split_once('}') else { return false };
@@ -114,7 +153,6 @@ impl Source {
             }
             (&statement[..names.len() + "export}".len()], "")
         };
-        let start = statement.as_ptr() as usize - self.code.as_ptr() as usize;
         let replacement = format!("{replacement:0$}", removed.len());
         let end = start + removed.len();
         self.code.replace_range(start..end, &replacement);
@@ -168,7 +206,7 @@ impl Source {
 
     /// Returns the text of the line at a place, and the column in it as an index of characters.
     pub(super) fn line_at(&self, place: SourcePlace) -> Option<(&str, usize)> {
-        let line = self.code.lines().nth((place.line as usize).checked_sub(1)?)?;
+        let line = self.written.lines().nth((place.line as usize).checked_sub(1)?)?;
         let prefix = if place.line == 1 { self.form.prefix().len() } else { 0 };
         let bytes = (place.column as usize).saturating_sub(prefix + 1);
         Some((line, line.char_indices().take_while(|&(idx, _)| idx < bytes).count()))
