@@ -200,6 +200,7 @@ loops and filters over results, and whenever the model does not need to read eac
 The program is the body of an async function, in JavaScript or TypeScript:
 - `await tools.NAMESPACE.NAME({...})` calls a tool and returns its result; `Promise.all` runs calls in parallel.
 - A failed call throws a `ToolError` with `message`, `kind` and `violations`.
+- An integer above 2^53 in a result is a BigInt: write `123n`, or `Number(it)` to compute with it roughly.
 - `return` only what is needed to answer. `console.log` prints; `show(result)` shows images of a result.
 - There are no files, no network, no timers beyond `sleep(ms)`, no imports, and no `URL`, `Intl`, `Buffer`, `crypto` and \
 `process`.";
