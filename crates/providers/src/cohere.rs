@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::openai::chat::{Rules, add_call, complete_calls, read_message};
 use crate::reply::{
     Api, Assembled, Assembly, Format, InvalidReply, Parsed, ReplyEvent, ResultItem, StopReason, UsageFields, append,
-    field_mut, keep_stop, merge, object, push, stated,
+    field_mut, is_empty_part, keep_stop, merge, object, push, stated,
 };
 use toolkit::catalog::ExportedNames;
 
@@ -69,7 +69,12 @@ impl Format for Chat {
                 *field_mut(message, &["role"]) = "assistant".into();
                 reply.body["id"] = take("/id");
             }
-            Some("content-start" | "content-delta") => add_content(index, &take("/delta/message/content"), reply),
+            Some("content-start" | "content-delta") => {
+                let piece = take("/delta/message/content");
+                if kind == "content-start" || !is_empty_part(&piece) {
+                    add_content(index, &piece, reply);
+                }
+            }
             Some("tool-plan-delta") => {
                 let plan = take("/delta/message/tool_plan");
                 let plan = plan.as_str().unwrap_or_default();

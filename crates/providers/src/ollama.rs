@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::reply::{
     Api, Assembled, Assembly, CallArguments, CallResult, Format, Framing, InvalidReply, Parsed, ReplyEvent, ResultItem,
-    StopReason, ToolCall, UsageFields, WrittenCall, append, field_mut, keep_stop, object, stated,
+    StopReason, ToolCall, UsageFields, WrittenCall, append, field_mut, is_empty_part, keep_stop, object, stated,
 };
 use toolkit::catalog::ExportedNames;
 
@@ -62,7 +62,11 @@ impl Format for Chat {
         if !reply.has_started && event.get("message").is_none() {
             return Err(InvalidReply::unexpected(NAME, "`message`", &event));
         }
+        // What follows the last line is not of this reply.
         let Value::Object(mut fields) = event else { return Ok(()) };
+        if reply.is_complete {
+            return Ok(());
+        }
         keep_stop(reply.body.get("done_reason"), &mut fields, "done_reason", stop_of);
         if let Some(Value::Object(message)) = fields.shift_remove("message") {
             add_message(message, reply);
@@ -190,7 +194,7 @@ fn add_message(fields: Map<String, Value>, reply: &mut Assembly) {
             }
             // A call arrives as a whole.
             (_, Value::Array(calls)) if field == "tool_calls" => {
-                for call in calls {
+                for call in calls.into_iter().filter(|call| !is_empty_part(call)) {
                     let function = call["function"].clone();
                     let index = reply.start(None, call, Some(function["name"].clone()));
                     reply.show_arguments(index, &function["arguments"].to_string());

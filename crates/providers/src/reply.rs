@@ -93,7 +93,7 @@ use toolkit::catalog::ExportedNames;
 
 pub(crate) use self::answer::{CallResult, IMAGE_TYPES, ResultItem, ResultPart, flagged};
 pub use self::api::Api;
-pub(crate) use self::assembly::{Assembly, Block, add_part, append, field_mut, merge, push};
+pub(crate) use self::assembly::{Assembly, Block, add_part, append, field_mut, is_empty, is_empty_part, merge, push};
 pub use self::body::ReplyBody;
 pub use self::event::ReplyEvent;
 pub(crate) use self::format::{Assembled, Format, fields, object, remove_end};

@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 
 use crate::reply::{
     Assembled, Assembly, CallArguments, CallResult, Format, IMAGE_TYPES, InvalidReply, Parsed, ReplyEvent, ResultItem,
-    ResultPart, StopReason, ToolCall, UsageFields, WrittenCall, fields, keep_stop, merge, object, push, remove_end,
-    stated,
+    ResultPart, StopReason, ToolCall, UsageFields, WrittenCall, fields, is_empty, keep_stop, merge, object, push,
+    remove_end, stated,
 };
 use toolkit::catalog::ExportedNames;
 
@@ -30,7 +30,7 @@ impl Format for Messages {
             "message_start" => (reply.body, reply.has_started) = (object(take("/message")), true),
             "content_block_start" => {
                 let block = take("/content_block");
-                if block.is_object() {
+                if !is_empty(&block) {
                     let name = (block["type"] == "tool_use").then(|| block["name"].clone());
                     reply.start(index, block, name);
                 }
@@ -224,10 +224,10 @@ fn extend(index: u64, mut delta: Value, reply: &mut Assembly) {
     match take("type").as_str().unwrap_or_default() {
         "text_delta" => reply.append(index, "text", &take("text"), ReplyEvent::Text),
         "thinking_delta" => reply.append(index, "thinking", &take("thinking"), ReplyEvent::Reasoning),
-        "signature_delta" => reply.json(index)["signature"] = take("signature"),
+        "signature_delta" => reply.set(index, "signature", take("signature")),
         "input_json_delta" => reply.add_arguments(index, &["input"], take("partial_json")),
         "citations_delta" => push(reply.json(index), "citations", take("citation")),
-        "compaction_delta" => reply.json(index)["content"] = take("content"),
+        "compaction_delta" => reply.set(index, "content", take("content")),
         _ => {}
     }
 }

@@ -3,7 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use super::converse::{NAME, provider_kind, stop_of};
-use crate::reply::{Assembly, InvalidReply, ReplyEvent, append, field_mut, fields, keep_stop, merge, push};
+use crate::reply::{
+    Assembly, InvalidReply, ReplyEvent, append, field_mut, fields, is_empty_part, keep_stop, merge, push,
+};
 
 /// Adds an event to a message.
 pub(super) fn add_event(event: Value, reply: &mut Assembly) -> Result<(), InvalidReply> {
@@ -87,7 +89,7 @@ fn start(index: Option<u64>, mut block: Value, reply: &mut Assembly) {
 /// Adds a piece to a block.
 fn extend(index: Option<u64>, delta: Value, reply: &mut Assembly) {
     let Value::Object(delta) = delta else { return };
-    for (kind, mut delta) in delta {
+    for (kind, mut delta) in delta.into_iter().filter(|(_, delta)| !is_empty_part(delta)) {
         let index = index.map_or_else(|| index_of(&kind, reply), |index| reply.place(index));
         match (kind.as_str(), &mut delta) {
             ("text", Value::String(text)) => {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::reply::{
     Assembled, Assembly, CallArguments, CallResult, Format, IMAGE_TYPES, InvalidReply, Parsed, ReplyEvent, ResultItem,
-    ResultPart, StopReason, UsageFields, WrittenCall, add_part, fields, flagged, merge, object, push, stated,
+    ResultPart, StopReason, UsageFields, WrittenCall, add_part, fields, flagged, is_empty, merge, object, push, stated,
 };
 use toolkit::catalog::ExportedNames;
 
@@ -26,7 +26,7 @@ impl Format for Interactions {
         let mut take = |field: &str| event.get_mut(field).map(Value::take).unwrap_or_default();
         let (kind, index) = (take("event_type"), take("index").as_u64());
         match kind.as_str() {
-            Some("step.start") => start(index, object(take("step")), reply),
+            Some("step.start") => start(index, take("step"), reply),
             Some("step.delta") => {
                 if let Some(index) = reply.known(index) {
                     extend(index, object(take("delta")), reply);
@@ -198,6 +198,9 @@ fn media(part: &ResultPart) -> Option<Value> {
 
 /// Begins a step of a streamed interaction.
 fn start(index: Option<u64>, step: Value, reply: &mut Assembly) {
+    if is_empty(&step) {
+        return;
+    }
     let name = (step["type"] == "function_call").then(|| step["name"].clone());
     for part in step["content"].as_array().into_iter().flatten() {
         reply.show(ReplyEvent::Text, part["text"].as_str().unwrap_or_default());
@@ -220,7 +223,7 @@ fn extend(index: u64, mut delta: Value, reply: &mut Assembly) {
             reply.show(ReplyEvent::Reasoning, part["text"].as_str().unwrap_or_default());
             add_part(reply.json(index), "summary", part, "text");
         }
-        "thought_signature" => reply.json(index)["signature"] = take("signature"),
+        "thought_signature" => reply.set(index, "signature", take("signature")),
         "text_annotation_delta" => {
             let content = reply.json(index).get_mut("content").and_then(Value::as_array_mut);
             let last = content.and_then(|content| content.last_mut()).filter(|last| last.is_object());

@@ -7,7 +7,9 @@ use super::content::{
     get, get_mut, position, stop_of, take, text,
 };
 use super::partial_args::add_piece;
-use crate::reply::{Assembly, Block, InvalidReply, ReplyEvent, field_mut, keep_stop, merge, object, stated};
+use crate::reply::{
+    Assembly, Block, InvalidReply, ReplyEvent, field_mut, is_empty_part, keep_stop, merge, object, stated,
+};
 
 /// The place of the candidate until the reply is assembled.
 const CANDIDATE: &[&str] = &["candidates"];
@@ -69,7 +71,7 @@ fn add_part(part: Value, reply: &mut Assembly) -> Result<(), InvalidReply> {
     if get(&part, FUNCTION_CALL).is_some_and(Value::is_object) {
         return add_call(part, reply);
     }
-    if is_plain_text(&part) && part["text"] == "" {
+    if is_empty_part(&part) || is_plain_text(&part) && part["text"] == "" {
         return Ok(());
     }
     close(reply);

@@ -4,7 +4,8 @@ use serde_json::{Map, Value, json};
 
 use crate::openai::chat::{add_content, read_part, show_content};
 use crate::reply::{
-    Assembled, Assembly, CallArguments, Format, InvalidReply, Parsed, ResultItem, StopReason, WrittenCall, merge,
+    Assembled, Assembly, CallArguments, Format, InvalidReply, Parsed, ResultItem, StopReason, WrittenCall,
+    is_empty_part, merge,
 };
 use toolkit::catalog::ExportedNames;
 
@@ -110,10 +111,13 @@ fn read_entry(entry: &mut Value, names: &ExportedNames, parsed: &mut Parsed, ref
 
 /// Adds the fields of an event of a stream to its entry.
 fn add_to_entry(kind: &str, mut fields: Map<String, Value>, reply: &mut Assembly) {
-    let index = fields.shift_remove("output_index").and_then(|index| index.as_u64()).unwrap_or_default();
+    let index = fields.shift_remove("output_index").and_then(|index| index.as_u64());
     fields.retain(|field, value| !matches!(field.as_str(), "type" | "content_index") && !value.is_null());
-    let id = ["id", "tool_call_id"].into_iter().find_map(|field| fields.get(field)?.as_str());
-    let key = (Some(index), Some(id.unwrap_or_default().to_owned()));
+    let id = ["id", "tool_call_id"].into_iter().find_map(|field| fields.get(field)?.as_str()).map(str::to_owned);
+    let key = if id.is_some() { (None, id) } else { (index, None) };
+    if reply.with_key(&key).is_none() && fields.values().all(is_empty_part) {
+        return;
+    }
     let index = reply.with_key(&key).unwrap_or_else(|| {
         let name = (kind == "function.call").then(|| fields.get("name").cloned().unwrap_or_default());
         let index = reply.start(None, json!({ "object": "entry", "type": kind }), name);

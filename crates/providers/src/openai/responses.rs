@@ -8,7 +8,7 @@ use super::wrapper::push;
 use crate::reply::{
     Assembled, Assembly, CallArguments, CallForm, CallResult, Format, IMAGE_TYPES, InvalidReply, Parsed, ReplyEvent,
     ResultItem, ResultPart, StopReason, ToolCall, UsageFields, WrittenCall, add_part, fields, find_name, flagged,
-    merge, object, remove_end, stated,
+    is_empty, object, remove_end, stated,
 };
 use toolkit::catalog::ExportedNames;
 
@@ -46,7 +46,11 @@ impl Format for Responses {
                 (reply.has_started, reply.is_complete) = (true, true);
             }
             "created" | "in_progress" | "queued" => {
-                (reply.body, reply.has_started) = (object(take("response")), true);
+                let response = take("response");
+                if !is_empty(&response) {
+                    reply.body = object(response);
+                }
+                reply.has_started = true;
             }
             "error" if reply.has_started => {
                 reply.body["status"] = "failed".into();
@@ -58,15 +62,19 @@ impl Format for Responses {
             }
             "error" => return Err(InvalidReply::unexpected(NAME, "response", &event)),
             "output_item.added" => {
-                let item = object(take("item"));
+                let item = take("item");
+                if is_empty(&item) {
+                    return Ok(());
+                }
                 let is_call = matches!(item["type"].as_str(), Some("function_call" | "custom_tool_call"));
                 let name = is_call.then(|| item["name"].clone());
                 reply.start(take("output_index").as_u64(), item, name);
             }
+            "output_item.done" if is_empty(&event["item"]) => {}
             "output_item.done" => {
                 let index = index_of(&event, reply);
                 let item = reply.block(index);
-                (item.json, item.is_done) = (object(event["item"].take()), true);
+                (item.json, item.is_done) = (event["item"].take(), true);
             }
             kind => extend(kind, event, reply),
         }
@@ -278,6 +286,9 @@ fn index_of(event: &Value, reply: &Assembly) -> u64 {
 fn extend(kind: &str, mut event: Value, reply: &mut Assembly) {
     let mut part = |list: &str, kind: &str, field: &str, shown: fn(String) -> ReplyEvent| {
         let delta = event["delta"].as_str().unwrap_or_default();
+        if delta.is_empty() {
+            return;
+        }
         let mut part = json!({ "type": kind, field: delta });
         if kind == "output_text" {
             part["annotations"] = json!([]);
@@ -300,7 +311,7 @@ fn extend(kind: &str, mut event: Value, reply: &mut Assembly) {
         "function_call_arguments.done" | "custom_tool_call_input.done" => {
             let field = if kind == "custom_tool_call_input.done" { "input" } else { "arguments" };
             let index = index_of(&event, reply);
-            merge(reply.json(index), fields([(field, event[field].take())]));
+            reply.set(index, field, event[field].take());
         }
         _ => {}
     }

@@ -132,6 +132,13 @@ impl Assembly {
         self.blocks.values_mut().next_back()
     }
 
+    /// Sets a field of a block, unless the value is empty.
+    pub(crate) fn set(&mut self, index: u64, field: &str, value: Value) {
+        if !is_empty(&value) {
+            *field_mut(self.json(index), &[field]) = value;
+        }
+    }
+
     /// Appends text to a field of a block, and shows it.
     pub(crate) fn append(&mut self, index: u64, field: &str, text: &Value, event: fn(String) -> ReplyEvent) {
         let text = text.as_str().unwrap_or_default();
@@ -174,6 +181,10 @@ impl Assembly {
             value => self.show_arguments(index, &value.to_string()),
         }
         let block = self.block(index);
+        // Only a call may have no arguments.
+        if block.call.is_none() && piece == "" {
+            return;
+        }
         let before = field_mut(&mut block.json, path);
         match (&mut *before, piece) {
             (Value::String(text), Value::String(piece)) => {
@@ -238,16 +249,42 @@ pub(crate) fn field_mut<'v>(mut json: &'v mut Value, path: &[&str]) -> &'v mut V
     json
 }
 
+/// Returns true if a value has no content: it is null, or an empty text, list or object.
+pub(crate) fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        _ => false,
+    }
+}
+
+/// Returns true if a part, or each part of a list, has no content beside its type.
+pub(crate) fn is_empty_part(part: &Value) -> bool {
+    match part {
+        Value::Object(fields) => fields.iter().all(|(field, value)| field == "type" || is_empty(value)),
+        Value::Array(parts) => parts.iter().all(is_empty_part),
+        part => is_empty(part),
+    }
+}
+
 /// Appends text to a field of an object, or sets it.
 pub(crate) fn append(object: &mut Value, field: &str, text: &str) {
+    if text.is_empty() {
+        return;
+    }
     match field_mut(object, &[field]) {
         Value::String(before) => before.push_str(text),
         before => *before = text.into(),
     }
 }
 
-/// Adds an item to a list in a field of an object.
+/// Adds an item to a list in a field of an object, unless it is empty.
 pub(crate) fn push(object: &mut Value, list: &str, item: Value) {
+    if is_empty_part(&item) {
+        return;
+    }
     match field_mut(object, &[list]) {
         Value::Array(items) => items.push(item),
         none => *none = Value::Array(vec![item]),
@@ -257,6 +294,9 @@ pub(crate) fn push(object: &mut Value, list: &str, item: Value) {
 /// Adds a part to a list in a field of an object. Its text in `field` continues that of the last part if that has the
 /// same type.
 pub(crate) fn add_part(object: &mut Value, list: &str, part: Value, field: &str) {
+    if is_empty_part(&part) {
+        return;
+    }
     let last = field_mut(object, &[list]).as_array_mut().and_then(|parts| parts.last_mut());
     let last = last.filter(|last| last["type"] == part["type"]).and_then(|last| last.get_mut(field));
     match (last, &part[field]) {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::stream::add_fields;
-use crate::reply::{Assembly, Block, append, field_mut};
+use crate::reply::{Assembly, Block, append, field_mut, is_empty_part};
 
 /// Adds a fragment of a call, which becomes a block of the reply.
 pub(crate) fn add_call(mut fragment: Value, reply: &mut Assembly) {
@@ -13,6 +13,9 @@ pub(crate) fn add_call(mut fragment: Value, reply: &mut Assembly) {
     let id = text(&fragment["id"]).map(str::to_owned);
     let body = if function.is_object() { &function } else { &fragment["custom"] };
     let known = known_call(index, id.as_deref(), body, reply);
+    if known.is_none() && id.is_none() && is_empty_part(body) {
+        return;
+    }
     let block = known.unwrap_or_else(|| {
         let block = reply.start(None, json!({}), None);
         // A fragment without an index and an id continues the latest call.
@@ -41,8 +44,13 @@ pub(crate) fn add_call(mut fragment: Value, reply: &mut Assembly) {
 /// Servers disagree about the index: some omit it, some count from 1, and some have the same for all calls.
 fn known_call(index: Option<u64>, id: Option<&str>, function: &Value, reply: &Assembly) -> Option<u64> {
     let known = match (index, id) {
-        (Some(_), _) | (None, None) => reply.with_key(&(index, None)),
         (None, Some(id)) => reply.with_key(&(None, Some(id.to_owned()))),
+        // The first fragment of a call may be the only one without the index.
+        (_, None) => reply.with_key(&(index, None)).or_else(|| {
+            let begins = !function["name"].is_null();
+            if begins { None } else { reply.with_key(&(None, None)) }
+        }),
+        (Some(_), Some(_)) => reply.with_key(&(index, None)),
     };
     known.filter(|block| !is_followed_by(&reply.blocks[block], index, id, function))
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::calls::{add_call, complete_calls};
 use super::message::REASONING;
 use super::{error_message, stop_of};
-use crate::reply::{Assembly, InvalidReply, ReplyEvent, append, field_mut, keep_stop, push};
+use crate::reply::{Assembly, InvalidReply, ReplyEvent, append, field_mut, is_empty_part, keep_stop, push};
 
 /// The place of the choice until the reply is assembled.
 const CHOICE: &[&str] = &["choices"];
@@ -117,13 +117,10 @@ pub(crate) fn add_content(message: &mut Value, piece: Value) {
         (Some(Value::Array(_)), Value::String(text)) if text.is_empty() => {}
         (Some(Value::Array(_)), Value::String(text)) => add_part(message, json!({ "type": "text", "text": text })),
         (_, Value::String(text)) => append(message, "content", &text),
-        (before, Value::Array(pieces)) => {
-            if let Some(before) = before.filter(|before| !before.is_array()) {
-                let text = before.as_str().filter(|text| !text.is_empty());
-                *before = text.map_or_else(|| json!([]), |text| json!([{ "type": "text", "text": text }]));
-            }
-            if pieces.is_empty() && message["content"].is_null() {
-                message["content"] = json!([]);
+        (before, Value::Array(mut pieces)) => {
+            pieces.retain(|piece| !is_empty_part(piece));
+            if let (Some(before @ Value::String(_)), false) = (before, pieces.is_empty()) {
+                *before = json!([{ "type": "text", "text": before }]);
             }
             pieces.into_iter().for_each(|piece| add_part(message, piece));
         }

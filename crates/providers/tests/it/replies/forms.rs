@@ -6,6 +6,7 @@
 mod absent;
 mod cut;
 mod empty;
+mod pieces;
 mod replies;
 mod shared;
 
@@ -13,7 +14,7 @@ use serde_json::Value;
 use toolkit::Context;
 use toolkit::catalog::ExportedNames;
 use toolkit::{Dispatcher, catalog, tool};
-use toolkit_providers::reply::{Api, InvalidReply, Reply, StopReason, ToolCall};
+use toolkit_providers::reply::{Api, InvalidReply, Reply, StopReason, TokenUsage, ToolCall};
 
 /// Doubles a number.
 #[tool]
@@ -78,10 +79,13 @@ fn dispatcher() -> (Dispatcher, ExportedNames) {
     (Dispatcher::new(catalog).unwrap(), names)
 }
 
-/// What a host does with a reply: the text, the end, the calls, and those that ran.
-#[derive(Debug, PartialEq)]
+/// What a host does with a reply: what it shows and counts, the end, the calls, those that ran, and what goes back.
+#[derive(Clone, Debug, PartialEq)]
 struct Outcome {
     text: String,
+    reasoning: String,
+    usage: Option<TokenUsage>,
+    messages: Vec<Value>,
     stop: StopReason,
     calls: Vec<ToolCall>,
     ran: Vec<bool>,
@@ -93,10 +97,25 @@ fn outcome(reply: Result<Reply, InvalidReply>, dispatcher: &Dispatcher) -> Optio
     let results = reply.run_sync(dispatcher, &Context::new());
     Some(Outcome {
         text: reply.text().to_owned(),
+        reasoning: reply.reasoning().to_owned(),
+        usage: reply.usage(),
+        messages: reply.messages().iter().cloned().map(without_nulls).collect(),
         stop: reply.stop_reason().clone(),
         calls: reply.calls().to_vec(),
         ran: results.iter().map(|(_, result)| result.is_ok()).collect(),
     })
+}
+
+/// Removes what a stream does not repeat: null, and the constant `object` of an entry.
+fn without_nulls(json: Value) -> Value {
+    match json {
+        Value::Object(fields) => {
+            let fields = fields.into_iter().filter(|(_, value)| !value.is_null() && value != "entry");
+            fields.map(|(name, value)| (name, without_nulls(value))).collect()
+        }
+        Value::Array(items) => items.into_iter().map(without_nulls).collect(),
+        value => value,
+    }
 }
 
 #[test]

@@ -114,6 +114,26 @@ fn body_and_stream_agree_about_each_field_that_is_absent_or_null() {
     }
 }
 
+/// The fields that say where the piece of an event belongs.
+const OF_PLACE: [&str; 6] =
+    ["index", "output_index", "content_index", "contentBlockIndex", "item_id", "sequence_number"];
+
+#[test]
+fn any_single_event_may_lack_the_field_that_says_where_its_piece_belongs() {
+    let (dispatcher, names) = dispatcher();
+    for recorded in replies::all() {
+        let expected = outcome(recorded.stream(&names), &dispatcher).unwrap();
+        for (place, field) in (0..recorded.events.len()).flat_map(|place| OF_PLACE.map(|field| (place, field))) {
+            let mut events = recorded.events.clone();
+            replace(&mut events[place], field, None);
+            let frames: Vec<String> = events.iter().map(|event| recorded.frame(event)).collect();
+            let found = outcome(stream(recorded.api, &frames, &names), &dispatcher).unwrap();
+            let parts = |outcome: Outcome| (outcome.text, outcome.calls, outcome.stop, outcome.ran);
+            assert_eq!(parts(found), parts(expected.clone()), "{} {}", recorded.name, events[place]);
+        }
+    }
+}
+
 /// Returns the outcomes of both forms of each reply of an API without a field.
 fn without(name: &str, field: &str, value: Option<&Value>, names: &ExportedNames) -> [Outcome; 2] {
     let recorded = replies::all().into_iter().find(|recorded| recorded.name == name).unwrap().with(field, value);

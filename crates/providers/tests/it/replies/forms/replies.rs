@@ -90,10 +90,12 @@ fn bedrock() -> Recorded {
         events.push(stop(idx + 1));
     }
     events.push(json!({ "messageStop": { "stopReason": "tool_use" } }));
-    events.push(json!({ "metadata": { "usage": { "totalTokens": 9 }, "metrics": { "latencyMs": 3 } } }));
+    events.push(
+        json!({ "metadata": { "usage": { "inputTokens": 3, "outputTokens": 6 }, "metrics": { "latencyMs": 3 } } }),
+    );
     let content = json!([{ "text": "I calculate." }, call(0), call(1)]);
     let body = json!({ "output": { "message": { "role": "assistant", "content": content } }, "stopReason": "tool_use",
-        "usage": { "totalTokens": 9 }, "metrics": { "latencyMs": 3 } });
+        "usage": { "inputTokens": 3, "outputTokens": 6 }, "metrics": { "latencyMs": 3 } });
     Recorded { name: "bedrock", api: bedrock::CONVERSE, body, events, is_done: false }
 }
 
@@ -128,12 +130,12 @@ fn chat(name: &'static str, api: toolkit_providers::reply::Api) -> Recorded {
     }
     events.push(chunk(json!({}), "tool_calls".into()));
     events
-        .push(json!({ "id": "c1", "object": "chat.completion.chunk", "choices": [], "usage": { "total_tokens": 9 } }));
+        .push(json!({ "id": "c1", "object": "chat.completion.chunk", "choices": [], "usage": { "prompt_tokens": 3, "completion_tokens": 6 } }));
     let message = json!({ "role": "assistant", "content": "I calculate.", "refusal": null,
         "tool_calls": [function(0, ARGUMENTS[0]), function(1, ARGUMENTS[1])] });
     let choice = json!({ "index": 0, "message": message, "logprobs": null, "finish_reason": "tool_calls" });
     let mut body = completion("chat.completion", choice);
-    body["usage"] = json!({ "total_tokens": 9 });
+    body["usage"] = json!({ "prompt_tokens": 3, "completion_tokens": 6 });
     Recorded { name, api, body, events, is_done: true }
 }
 
@@ -202,11 +204,12 @@ fn conversations() -> Recorded {
             event
         }));
     }
-    events.push(json!({ "type": "conversation.response.done", "usage": { "total_tokens": 9 } }));
+    events
+        .push(json!({ "type": "conversation.response.done", "usage": { "prompt_tokens": 3, "completion_tokens": 6 } }));
     let message = json!({ "object": "entry", "type": "message.output", "id": "msg_1", "role": "assistant", "model": "m",
         "content": "I calculate." });
     let calls = [0, 1].map(|idx| call("function.call", idx, ARGUMENTS[idx]));
-    let body = json!({ "object": "conversation.response", "conversation_id": "conv_1", "usage": { "total_tokens": 9 },
+    let body = json!({ "object": "conversation.response", "conversation_id": "conv_1", "usage": { "prompt_tokens": 3, "completion_tokens": 6 },
         "outputs": [message, calls[0], calls[1]] });
     Recorded { name: "conversations", api: mistral::CONVERSATIONS, body, events, is_done: false }
 }
@@ -216,7 +219,7 @@ fn gemini() -> Recorded {
         |idx: usize| json!({ "functionCall": { "id": IDS[idx], "name": NAMES[idx], "args": parsed(ARGUMENTS[idx]) } });
     let response = |parts: Value| {
         json!({ "candidates": [{ "index": 0, "content": { "role": "model", "parts": parts } }], "responseId": "r1",
-            "modelVersion": "gemini", "usageMetadata": { "totalTokenCount": 9 } })
+            "modelVersion": "gemini", "usageMetadata": { "promptTokenCount": 3, "candidatesTokenCount": 6 } })
     };
     let stopped = |mut response: Value| {
         response["candidates"][0]["finishReason"] = "STOP".into();
@@ -253,7 +256,7 @@ fn interactions() -> Recorded {
         events.push(stop(idx + 1));
     }
     let mut body = interaction("requires_action");
-    body["usage"] = json!({ "total_tokens": 9 });
+    body["usage"] = json!({ "total_input_tokens": 3, "total_output_tokens": 6 });
     events.push(json!({ "event_type": "interaction.completed", "interaction": body }));
     let text = json!({ "type": "model_output", "content": [{ "type": "text", "text": "I calculate." }] });
     body["steps"] = json!([text, call(0, parsed(ARGUMENTS[0])), call(1, parsed(ARGUMENTS[1]))]);
@@ -326,7 +329,7 @@ fn responses(name: &'static str, is_repeated: bool) -> Recorded {
         event["sequence_number"] = number.into();
     }
     let mut body = response("completed", json!(items));
-    body["usage"] = json!({ "total_tokens": 9 });
+    body["usage"] = json!({ "input_tokens": 3, "output_tokens": 6 });
     let mut last = body.clone();
     if !is_repeated {
         last["output"] = json!([]);
