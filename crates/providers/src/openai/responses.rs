@@ -284,11 +284,11 @@ fn index_of(event: &Value, reply: &Assembly) -> u64 {
 
 /// Adds a piece to an item. The item is replaced by a complete one if its stream is complete.
 fn extend(kind: &str, mut event: Value, reply: &mut Assembly) {
+    if kind.ends_with(".delta") && is_empty(&event["delta"]) {
+        return;
+    }
     let mut part = |list: &str, kind: &str, field: &str, shown: fn(String) -> ReplyEvent| {
         let delta = event["delta"].as_str().unwrap_or_default();
-        if delta.is_empty() {
-            return;
-        }
         let mut part = json!({ "type": kind, field: delta });
         if kind == "output_text" {
             part["annotations"] = json!([]);

@@ -10,6 +10,8 @@ mod pieces;
 mod replies;
 mod shared;
 
+pub(super) use self::absent::remove;
+pub(super) use self::pieces::{empty_events, shown};
 use serde_json::Value;
 use toolkit::Context;
 use toolkit::catalog::ExportedNames;

@@ -5,6 +5,7 @@ mod conversation;
 mod differences;
 mod echo;
 mod exchange;
+mod laws;
 mod pairs;
 mod result;
 mod streams;

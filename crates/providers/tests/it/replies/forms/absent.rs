@@ -79,6 +79,11 @@ fn replace(json: &mut Value, field: &str, with: Option<&Value>) {
     }
 }
 
+/// Removes a field everywhere.
+pub(in crate::replies) fn remove(json: &mut Value, field: &str) {
+    replace(json, field, None);
+}
+
 impl Recorded {
     fn optional_fields(&self) -> BTreeSet<String> {
         let mut fields = BTreeSet::new();

@@ -7,7 +7,7 @@ use toolkit_providers::reply::{Api, InvalidReply, Reply, ReplyEvent};
 use super::{dispatcher, replies};
 
 /// Returns events of an API without content. Those with an index are about the block `index`.
-fn empty_events(name: &str, index: &Value) -> Vec<Value> {
+pub(in crate::replies) fn empty_events(name: &str, index: &Value) -> Vec<Value> {
     let text = json!({ "type": "text", "text": "" });
     match name {
         "anthropic" => {
@@ -97,7 +97,11 @@ fn list(values: Value) -> impl Iterator<Item = Value> {
 }
 
 /// Returns what a stream shows, and all parts of its reply.
-fn shown(api: Api, events: &[Value], names: &ExportedNames) -> Result<(Vec<ReplyEvent>, Value), InvalidReply> {
+pub(in crate::replies) fn shown(
+    api: Api,
+    events: &[Value],
+    names: &ExportedNames,
+) -> Result<(Vec<ReplyEvent>, Value), InvalidReply> {
     let mut stream = api.stream(names);
     let mut shown = Vec::new();
     for event in events {

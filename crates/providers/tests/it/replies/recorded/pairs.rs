@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use test_support::replies::api;
 use toolkit::catalog::ExportedNames;
-use toolkit_providers::reply::{InvalidReply, Reply};
+use toolkit_providers::reply::{Api, InvalidReply, Reply};
 
 use super::exchange::{folder, stream};
 
 /// The folders of the recordings, with their APIs.
-const FOLDERS: [(&str, &str); 13] = [
+const FOLDERS: [(&str, &str); 15] = [
     ("openai/src/responses", "responses"),
     ("azure/src", "responses"),
     ("xai/src/responses", "responses"),
@@ -20,6 +20,8 @@ const FOLDERS: [(&str, &str); 13] = [
     ("google/src", "gemini"),
     ("amazon-bedrock/src", "bedrock"),
     ("mistral/src", "mistral"),
+    ("cohere/src", "cohere"),
+    ("google/src/interactions", "interactions"),
     ("groq/src", "chat"),
     ("deepseek/src/chat", "chat"),
     ("xai/src", "chat"),
@@ -45,29 +47,46 @@ const DIFFERENT: [(&str, &str); 14] = [
     ("anthropic/src/anthropic-web-search-tool.1", "the model searched more often"),
 ];
 
-#[test]
-fn a_reply_is_the_same_complete_and_streamed() {
+/// A reply in both forms.
+pub(super) struct Pair {
+    pub(super) name: String,
+    pub(super) api: Api,
+    /// The short name of the API.
+    pub(super) short_name: &'static str,
+    pub(super) body: Value,
+    pub(super) events: Vec<Value>,
+}
+
+pub(super) fn for_each_pair(mut take: impl FnMut(&Pair)) {
     let Some(root) = folder("vercel-ai/packages") else { return };
-    let (mut n_pairs, mut others) = (0, Vec::new());
-    for (place, name) in FOLDERS {
-        let Some(api) = api(name) else { continue };
-        let names = ExportedNames::default();
+    for (place, short_name) in FOLDERS {
+        let Some(api) = api(short_name) else { continue };
         for whole in files(&root.join(place).join("__fixtures__"), ".json") {
             let streamed = PathBuf::from(whole.to_string_lossy().replace(".json", ".chunks.txt"));
             if !streamed.exists() {
                 continue;
             }
-            let json: Value = serde_json::from_slice(&fs::read(&whole).unwrap()).unwrap();
+            let body = serde_json::from_slice(&fs::read(&whole).unwrap()).unwrap();
             let lines = fs::read_to_string(streamed).unwrap();
-            let events = first_stream(lines.lines().filter_map(|line| serde_json::from_str(line).ok()));
-            let (whole_reply, streamed) = (api.read(&json, &names), stream(api, &events, &names));
-            n_pairs += 1;
-            let fixture = format!("{place}/{}", whole.file_stem().unwrap().to_string_lossy());
-            if shape(&whole_reply) != shape(&streamed) && !DIFFERENT.iter().any(|(other, _)| *other == fixture) {
-                others.push(format!("{fixture}:\n  {}\n  {}", shape(&whole_reply), shape(&streamed)));
-            }
+            let mut events = first_stream(lines.lines().filter_map(|line| serde_json::from_str(line).ok()));
+            // The end, which is not recorded.
+            events.extend(matches!(short_name, "chat" | "mistral").then(|| "[DONE]".into()));
+            let name = format!("{place}/{}", whole.file_stem().unwrap().to_string_lossy());
+            take(&Pair { name, api, short_name, body, events });
         }
     }
+}
+
+#[test]
+fn a_reply_is_the_same_complete_and_streamed() {
+    let (names, mut n_pairs, mut others) = (ExportedNames::default(), 0, Vec::new());
+    for_each_pair(|Pair { name, api, body, events, .. }| {
+        let (whole, streamed) = (shape(&api.read(body, &names)), shape(&stream(*api, events, &names)));
+        n_pairs += 1;
+        if whole != streamed && !DIFFERENT.iter().any(|(other, _)| other == name) {
+            others.push(format!("{name}:\n  {whole}\n  {streamed}"));
+        }
+    });
     assert!(others.is_empty(), "{} of {n_pairs} differ:\n{}", others.len(), others.join("\n"));
     test_support::ran(n_pairs);
 }
@@ -91,7 +110,7 @@ fn files(folder: &Path, suffix: &str) -> Vec<PathBuf> {
 }
 
 /// Returns what two recordings of one scenario have in common: the calls without their ids, and the end.
-fn shape(reply: &Result<Reply, InvalidReply>) -> String {
+pub(super) fn shape(reply: &Result<Reply, InvalidReply>) -> String {
     match reply {
         Err(error) => error.to_string(),
         Ok(reply) => {
