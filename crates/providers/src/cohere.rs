@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::openai::chat::{Rules, add_call, complete_calls, read_message};
 use crate::reply::{
     Api, Assembled, Assembly, Format, InvalidReply, Parsed, ReplyEvent, ResultItem, StopReason, UsageFields, append,
-    field_mut, is_empty_part, keep_stop, merge, object, push, stated,
+    field_mut, is_empty_part, object, push, stated,
 };
 use toolkit::catalog::ExportedNames;
 
@@ -89,11 +89,7 @@ impl Format for Chat {
             Some("citation-start") => push(message, "citations", take("/delta/message/citations")),
             Some("message-end") => {
                 reply.is_complete = true;
-                let mut delta = take("/delta");
-                if let Value::Object(fields) = &mut delta {
-                    keep_stop(reply.body.get("finish_reason"), fields, "finish_reason", stop_of);
-                }
-                merge(&mut reply.body, delta);
+                reply.merge_end(take("/delta"), "finish_reason", stop_of);
             }
             None if !reply.has_started => return Err(InvalidReply::unexpected(NAME, "`message-start`", &event)),
             _ => return Ok(()),
@@ -102,10 +98,7 @@ impl Format for Chat {
         Ok(())
     }
 
-    fn assemble(&self, mut reply: Assembly) -> Result<Value, InvalidReply> {
-        if !reply.has_started {
-            return Err(InvalidReply::new(NAME, "the stream has no `message-start`"));
-        }
+    fn assemble(&self, mut reply: Assembly) -> Value {
         let is_content = |block: &Value| matches!(block["type"].as_str(), Some("text" | "thinking"));
         let (mut content, calls): (Vec<Value>, Vec<Value>) = reply.take_blocks().partition(is_content);
         content.sort_by_key(|part| part["index"].as_u64());
@@ -117,7 +110,7 @@ impl Format for Chat {
                 message[field] = list.into();
             }
         }
-        Ok(reply.body)
+        reply.body
     }
 
     fn read(&self, reply: Assembled, names: &ExportedNames) -> Result<Parsed, InvalidReply> {

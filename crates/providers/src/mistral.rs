@@ -95,8 +95,8 @@ impl Format for Chat {
         reply.is_complete = true;
     }
 
-    fn assemble(&self, reply: Assembly) -> Result<Value, InvalidReply> {
-        assemble_completion(NAME, reply)
+    fn assemble(&self, reply: Assembly) -> Value {
+        assemble_completion(reply)
     }
 
     fn read(&self, reply: Assembled, names: &ExportedNames) -> Result<Parsed, InvalidReply> {

@@ -81,14 +81,11 @@ impl Format for Chat {
         Ok(())
     }
 
-    fn assemble(&self, mut reply: Assembly) -> Result<Value, InvalidReply> {
-        if !reply.has_started {
-            return Err(InvalidReply::new(NAME, "the stream has no `message`"));
-        }
+    fn assemble(&self, mut reply: Assembly) -> Value {
         if !reply.blocks.is_empty() {
             reply.body["message"]["tool_calls"] = reply.take_blocks().collect();
         }
-        Ok(reply.body)
+        reply.body
     }
 
     fn read(&self, reply: Assembled, names: &ExportedNames) -> Result<Parsed, InvalidReply> {

@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 
 use crate::reply::{
     Assembled, Assembly, CallArguments, CallResult, Format, IMAGE_TYPES, InvalidReply, Parsed, ReplyEvent, ResultItem,
-    ResultPart, StopReason, ToolCall, UsageFields, WrittenCall, fields, is_empty, keep_stop, merge, object, push,
-    remove_end, stated,
+    ResultPart, StopReason, ToolCall, UsageFields, WrittenCall, fields, is_empty, merge, object, push, remove_end,
+    stated,
 };
 use toolkit::catalog::ExportedNames;
 
@@ -41,12 +41,8 @@ impl Format for Messages {
                 }
             }
             "message_delta" => {
-                let (mut delta, usage) = (take("/delta"), take("/usage"));
-                if let Value::Object(fields) = &mut delta {
-                    keep_stop(reply.body.get("stop_reason"), fields, "stop_reason", stop_of);
-                }
-                merge(&mut reply.body, delta);
-                merge(&mut reply.body, fields([("usage", usage)]));
+                reply.merge_end(take("/delta"), "stop_reason", stop_of);
+                merge(&mut reply.body, fields([("usage", take("/usage"))]));
                 reply.has_started = true;
             }
             "message_stop" => reply.is_complete = true,
@@ -55,14 +51,6 @@ impl Format for Messages {
             _ => {}
         }
         Ok(())
-    }
-
-    fn assemble(&self, mut reply: Assembly) -> Result<Value, InvalidReply> {
-        if !reply.has_started {
-            return Err(InvalidReply::new(NAME, "the stream has no `message_start`"));
-        }
-        reply.body["content"] = reply.take_blocks().collect();
-        Ok(reply.body)
     }
 
     fn read(&self, reply: Assembled, names: &ExportedNames) -> Result<Parsed, InvalidReply> {

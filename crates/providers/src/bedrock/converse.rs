@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::results::tool_result;
-use super::stream::{add_event, assemble_message};
+use super::stream::add_event;
 use crate::reply::{
     Assembled, Assembly, CallArguments, Format, Framing, InvalidReply, Parsed, ResultItem, StopReason, ToolCall,
     UsageFields, WrittenCall, fields, object, remove_end, stated,
@@ -29,8 +29,8 @@ impl Format for Converse {
         add_event(event, reply)
     }
 
-    fn assemble(&self, reply: Assembly) -> Result<Value, InvalidReply> {
-        assemble_message(reply)
+    fn blocks(&self) -> &'static [&'static str] {
+        &["output", "message", "content"]
     }
 
     fn read(&self, reply: Assembled, names: &ExportedNames) -> Result<Parsed, InvalidReply> {

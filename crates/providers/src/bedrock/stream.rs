@@ -3,9 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::converse::{NAME, provider_kind, stop_of};
-use crate::reply::{
-    Assembly, InvalidReply, ReplyEvent, append, field_mut, fields, is_empty_part, keep_stop, merge, push,
-};
+use crate::reply::{Assembly, Block, InvalidReply, ReplyEvent, append, field_mut, is_empty_part, merge, push};
 
 /// Adds an event to a message.
 pub(super) fn add_event(event: Value, reply: &mut Assembly) -> Result<(), InvalidReply> {
@@ -18,10 +16,7 @@ pub(super) fn add_event(event: Value, reply: &mut Assembly) -> Result<(), Invali
         "messageStop" | "metadata" => {
             // Padding, against conclusions from the length of an event.
             take("p");
-            if let Value::Object(fields) = &mut payload {
-                keep_stop(reply.body.get("stopReason"), fields, "stopReason", stop_of);
-            }
-            merge(&mut reply.body, payload);
+            reply.merge_end(payload, "stopReason", stop_of);
             reply.is_complete |= kind == "messageStop";
         }
         kind if kind.ends_with("Exception") => {
@@ -35,16 +30,6 @@ pub(super) fn add_event(event: Value, reply: &mut Assembly) -> Result<(), Invali
     }
     reply.has_started |= kind != "metadata";
     Ok(())
-}
-
-/// Returns a message in the form that it has without a stream.
-pub(super) fn assemble_message(mut reply: Assembly) -> Result<Value, InvalidReply> {
-    if !reply.has_started {
-        return Err(InvalidReply::new(NAME, "the stream has no `messageStart`"));
-    }
-    let message = [("role", "assistant".into()), ("content", reply.take_blocks().collect())];
-    reply.body["output"] = fields([("message", fields(message))]);
-    Ok(reply.body)
 }
 
 /// Splits an event into its type and its payload.
@@ -90,7 +75,13 @@ fn start(index: Option<u64>, mut block: Value, reply: &mut Assembly) {
 fn extend(index: Option<u64>, delta: Value, reply: &mut Assembly) {
     let Value::Object(delta) = delta else { return };
     for (kind, mut delta) in delta.into_iter().filter(|(_, delta)| !is_empty_part(delta)) {
-        let index = index.map_or_else(|| index_of(&kind, reply), |index| reply.place(index));
+        // Without an index, a piece continues the latest block if that has its type.
+        let fields: &[&str] = match kind.as_str() {
+            "text" | "citation" => &["text", "citationsContent"],
+            kind => &[kind],
+        };
+        let continues = |block: &Block| fields.iter().any(|field| block.json.get(field).is_some());
+        let index = reply.place_or_latest(index, continues);
         match (kind.as_str(), &mut delta) {
             ("text", Value::String(text)) => {
                 append_text(reply.json(index), text);
@@ -113,18 +104,6 @@ fn extend(index: Option<u64>, delta: Value, reply: &mut Assembly) {
             _ => {}
         }
     }
-}
-
-/// Returns the index of the block that a piece without an index belongs to: the latest one if it has the type of the
-/// piece.
-fn index_of(kind: &str, reply: &Assembly) -> u64 {
-    let fields: &[&str] = match kind {
-        "text" | "citation" => &["text", "citationsContent"],
-        _ => &[kind],
-    };
-    let latest = reply.blocks.last_key_value();
-    let latest = latest.filter(|(_, block)| fields.iter().any(|field| block.json.get(field).is_some()));
-    latest.map_or_else(|| reply.next_index(), |(index, _)| *index)
 }
 
 /// Adds text to a block, which has citations if any of them arrived before.

@@ -24,7 +24,7 @@ impl Format for GenerateContent {
         add_chunk(event, reply)
     }
 
-    fn assemble(&self, reply: Assembly) -> Result<Value, InvalidReply> {
+    fn assemble(&self, reply: Assembly) -> Value {
         assemble_response(reply)
     }
 
@@ -35,7 +35,7 @@ impl Format for GenerateContent {
             let mut reply = Assembly::default();
             chunks.into_iter().try_for_each(|chunk| add_chunk(chunk, &mut reply))?;
             is_complete = reply.is_complete;
-            body = assemble_response(reply)?;
+            body = assemble_response(reply);
         }
         if ![CANDIDATES, PROMPT_FEEDBACK, USAGE_METADATA].iter().any(|field| get(&body, *field).is_some()) {
             return Err(InvalidReply::unexpected(NAME, "`candidates`", &body));

@@ -62,12 +62,8 @@ impl Format for Interactions {
         reply.is_complete |= stop_of(&status).runs_calls();
     }
 
-    fn assemble(&self, mut reply: Assembly) -> Result<Value, InvalidReply> {
-        if !reply.has_started {
-            return Err(InvalidReply::new(NAME, "the stream has no events"));
-        }
-        reply.body["steps"] = reply.take_blocks().collect();
-        Ok(reply.body)
+    fn blocks(&self) -> &'static [&'static str] {
+        &["steps"]
     }
 
     fn read(&self, reply: Assembled, names: &ExportedNames) -> Result<Parsed, InvalidReply> {

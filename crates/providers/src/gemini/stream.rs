@@ -27,24 +27,21 @@ pub(super) fn add_chunk(mut chunk: Value, reply: &mut Assembly) -> Result<(), In
         add_candidate(candidates.swap_remove(position), reply)?;
     }
     merge(&mut reply.body, chunk);
+    reply.has_started = true;
     Ok(())
 }
 
 /// Returns a response in the form that it has without a stream.
-pub(super) fn assemble_response(mut reply: Assembly) -> Result<Value, InvalidReply> {
+pub(super) fn assemble_response(mut reply: Assembly) -> Value {
     close(&mut reply);
-    if reply.has_started {
+    if reply.body.get("candidates").is_some() {
         *field_mut(&mut reply.body, &["candidates", "content", "parts"]) = reply.take_blocks().collect();
         reply.body["candidates"] = json!([reply.body["candidates"].take()]);
     }
-    if reply.body == json!({}) {
-        return Err(InvalidReply::new(NAME, "the stream has no `candidates`"));
-    }
-    Ok(reply.body)
+    reply.body
 }
 
 fn add_candidate(mut candidate: Value, reply: &mut Assembly) -> Result<(), InvalidReply> {
-    reply.has_started = true;
     add_reason(take(&mut candidate, FINISH_REASON), reply);
     let parts = candidate.get_mut("content").and_then(|content| content.as_object_mut()?.shift_remove("parts"));
     if let Some(Value::Array(parts)) = parts {

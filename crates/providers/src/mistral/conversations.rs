@@ -40,12 +40,8 @@ impl Format for Conversations {
         Ok(())
     }
 
-    fn assemble(&self, mut reply: Assembly) -> Result<Value, InvalidReply> {
-        if !reply.has_started {
-            return Err(InvalidReply::new(NAME, "the stream has no events"));
-        }
-        reply.body["outputs"] = reply.take_blocks().collect();
-        Ok(reply.body)
+    fn blocks(&self) -> &'static [&'static str] {
+        &["outputs"]
     }
 
     fn read(&self, reply: Assembled, names: &ExportedNames) -> Result<Parsed, InvalidReply> {
@@ -118,12 +114,8 @@ fn add_to_entry(kind: &str, mut fields: Map<String, Value>, reply: &mut Assembly
     if reply.with_key(&key).is_none() && fields.values().all(is_empty_part) {
         return;
     }
-    let index = reply.with_key(&key).unwrap_or_else(|| {
-        let name = (kind == "function.call").then(|| fields.get("name").cloned().unwrap_or_default());
-        let index = reply.start(None, json!({ "object": "entry", "type": kind }), name);
-        reply.set_key(key, index);
-        index
-    });
+    let name = (kind == "function.call").then(|| fields.get("name").cloned().unwrap_or_default());
+    let index = reply.find_or_start(key, || json!({ "object": "entry", "type": kind }), name);
     for (field, value) in fields {
         match field.as_str() {
             "content" => {

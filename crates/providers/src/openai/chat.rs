@@ -39,8 +39,8 @@ impl Format for ChatCompletions {
         reply.is_complete = true;
     }
 
-    fn assemble(&self, reply: Assembly) -> Result<Value, InvalidReply> {
-        assemble_completion(NAME, reply)
+    fn assemble(&self, reply: Assembly) -> Value {
+        assemble_completion(reply)
     }
 
     fn read(&self, reply: Assembled, names: &ExportedNames) -> Result<Parsed, InvalidReply> {

@@ -81,10 +81,7 @@ impl Format for Responses {
         Ok(())
     }
 
-    fn assemble(&self, mut reply: Assembly) -> Result<Value, InvalidReply> {
-        if !reply.has_started && reply.blocks.is_empty() {
-            return Err(InvalidReply::new(NAME, "the stream has no response"));
-        }
+    fn assemble(&self, mut reply: Assembly) -> Value {
         // The last event repeats the items, but some gateways leave them out.
         let n_items = reply.blocks.len();
         let output = reply.body["output"].as_array().map(Vec::len).filter(|len| *len > 0 && *len >= n_items);
@@ -92,7 +89,7 @@ impl Format for Responses {
         if output.is_none_or(|len| is_whole && len == n_items) {
             reply.body["output"] = reply.take_blocks().collect();
         }
-        Ok(reply.body)
+        reply.body
     }
 
     fn read(&self, reply: Assembled, names: &ExportedNames) -> Result<Parsed, InvalidReply> {
@@ -277,9 +274,9 @@ fn media(part: &ResultPart) -> Option<Value> {
 fn index_of(event: &Value, reply: &Assembly) -> u64 {
     let id = event["item_id"].as_str().or_else(|| event["item"]["id"].as_str());
     let of_id = || reply.blocks.iter().rev().find(|(_, item)| id.is_some() && item.json["id"].as_str() == id);
-    let latest = || reply.blocks.last_key_value().filter(|(_, item)| !item.is_done);
-    let of_event = || of_id().or_else(latest).map_or_else(|| reply.next_index(), |(index, _)| *index);
-    event["output_index"].as_u64().map_or_else(of_event, |index| reply.place(index))
+    let index = event["output_index"].as_u64();
+    let known = if index.is_none() { of_id() } else { None };
+    known.map_or_else(|| reply.place_or_latest(index, |item| !item.is_done), |(index, _)| *index)
 }
 
 /// Adds a piece to an item. The item is replaced by a complete one if its stream is complete.

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::{Map, Value, json};
 
 use super::event::ReplyEvent;
+use super::stop::{StopReason, keep_stop};
 
 /// The maximum number of items of arrays that a model skips in the arguments of all calls.
 const MAX_SKIPPED: usize = 10_000;
@@ -90,12 +91,12 @@ impl Assembly {
     }
 
     /// Returns the index after that of all blocks.
-    pub(crate) fn next_index(&self) -> u64 {
+    fn next_index(&self) -> u64 {
         self.blocks.last_key_value().map_or(0, |(index, _)| index.saturating_add(1))
     }
 
     /// Returns the place of the latest block with an index.
-    pub(crate) fn place(&self, index: u64) -> u64 {
+    fn place(&self, index: u64) -> u64 {
         self.keys.get(&(Some(index), None)).copied().unwrap_or(index)
     }
 
@@ -110,6 +111,23 @@ impl Assembly {
     /// Returns the index of the block with a key.
     pub(crate) fn with_key(&self, key: &BlockKey) -> Option<u64> {
         self.keys.get(key).copied()
+    }
+
+    /// Returns the index of the block with a key, which begins if there is none. `call` is that of [`start`](Self::start).
+    pub(crate) fn find_or_start(&mut self, key: BlockKey, json: impl FnOnce() -> Value, call: Option<Value>) -> u64 {
+        self.with_key(&key).unwrap_or_else(|| {
+            let index = self.start(None, json(), call);
+            self.set_key(key, index);
+            index
+        })
+    }
+
+    /// Returns the place of the block with an index. Without one, this is the latest block if the piece continues it, or
+    /// else a new one.
+    pub(crate) fn place_or_latest(&self, index: Option<u64>, continues: impl Fn(&Block) -> bool) -> u64 {
+        let latest = || self.blocks.last_key_value().filter(|(_, block)| continues(block));
+        let of_piece = || latest().map_or_else(|| self.next_index(), |(index, _)| *index);
+        index.map_or_else(of_piece, |index| self.place(index))
     }
 
     /// Sets the key of a block.
@@ -144,6 +162,14 @@ impl Assembly {
         let text = text.as_str().unwrap_or_default();
         append(self.json(index), field, text);
         self.show(event, text);
+    }
+
+    /// Adds the fields of an event to the reply. The first reason to stop after which no call runs stays.
+    pub(crate) fn merge_end(&mut self, mut event: Value, reason: &str, read: fn(&str) -> StopReason) {
+        if let Value::Object(fields) = &mut event {
+            keep_stop(self.body.get(reason), fields, reason, read);
+        }
+        merge(&mut self.body, event);
     }
 
     /// Shows a piece of text, unless it is empty.

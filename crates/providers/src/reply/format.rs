@@ -5,7 +5,7 @@ use std::fmt;
 use serde_json::{Map, Value};
 
 use super::answer::ResultItem;
-use super::assembly::Assembly;
+use super::assembly::{Assembly, field_mut};
 use super::framing::Framing;
 use super::invalid_reply::InvalidReply;
 use super::parsed::Parsed;
@@ -28,9 +28,17 @@ pub(crate) trait Format: fmt::Debug + Sync {
     /// Notes the `[DONE]` that servers with the protocol of OpenAI send after the last event.
     fn end(&self, _reply: &mut Assembly) {}
 
+    /// Returns the place of the blocks in a reply that is a list of them.
+    fn blocks(&self) -> &'static [&'static str] {
+        &["content"]
+    }
+
     /// Returns the reply of a stream in the form that the API has without one. The arguments of a call may be JSON text
     /// where that has an object.
-    fn assemble(&self, reply: Assembly) -> Result<Value, InvalidReply>;
+    fn assemble(&self, mut reply: Assembly) -> Value {
+        *field_mut(&mut reply.body, self.blocks()) = reply.take_blocks().collect();
+        reply.body
+    }
 
     /// Reads a complete reply, or one that was assembled from a stream.
     fn read(&self, reply: Assembled, names: &ExportedNames) -> Result<Parsed, InvalidReply>;

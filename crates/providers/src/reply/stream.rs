@@ -122,7 +122,10 @@ impl ReplyStream {
         // A connection that ended in the middle of an event is no reason to lose the others.
         let last = splitter.finish(|event| parse_and_add(*api, event, reply));
         let is_complete = self.reply.is_complete && last.is_ok();
-        let body = self.api.0.assemble(self.reply)?;
+        if !self.reply.has_started && self.reply.blocks.is_empty() {
+            return Err(InvalidReply::new(self.api.name(), "the stream has no reply"));
+        }
+        let body = self.api.0.assemble(self.reply);
         self.api.read_assembled(Assembled::new(body, is_complete), &self.names)
     }
 

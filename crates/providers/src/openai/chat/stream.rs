@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::calls::{add_call, complete_calls};
 use super::message::REASONING;
 use super::{error_message, stop_of};
-use crate::reply::{Assembly, InvalidReply, ReplyEvent, append, field_mut, is_empty_part, keep_stop, push};
+use crate::reply::{Assembly, InvalidReply, ReplyEvent, add_part, append, field_mut, is_empty_part, keep_stop, push};
 
 /// The place of the choice until the reply is assembled.
 const CHOICE: &[&str] = &["choices"];
@@ -40,17 +40,14 @@ pub(crate) fn add_chunk(api: &'static str, mut chunk: Value, reply: &mut Assembl
 }
 
 /// Returns a completion in the form that it has without a stream.
-pub(crate) fn assemble_completion(api: &'static str, mut reply: Assembly) -> Result<Value, InvalidReply> {
-    if !reply.has_started {
-        return Err(InvalidReply::new(api, "the stream has no `choices`"));
-    }
+pub(crate) fn assemble_completion(mut reply: Assembly) -> Value {
     let calls = complete_calls(reply.take_blocks());
     if !calls.is_empty() {
         *field_mut(&mut reply.body, &["choices", "message", "tool_calls"]) = calls.into();
     }
     reply.body["object"] = "chat.completion".into();
     reply.body["choices"] = json!([reply.body["choices"].take()]);
-    Ok(reply.body)
+    reply.body
 }
 
 fn add_choice(mut choice: Value, reply: &mut Assembly) {
@@ -114,31 +111,27 @@ pub(crate) fn show_content(piece: &Value, reply: &mut Assembly) {
 /// Adds a piece of the content, which becomes a list if a piece is one.
 pub(crate) fn add_content(message: &mut Value, piece: Value) {
     match (message.get_mut("content"), piece) {
-        (Some(Value::Array(_)), Value::String(text)) if text.is_empty() => {}
-        (Some(Value::Array(_)), Value::String(text)) => add_part(message, json!({ "type": "text", "text": text })),
+        (Some(Value::Array(_)), Value::String(text)) => {
+            add_content_part(message, json!({ "type": "text", "text": text }));
+        }
         (_, Value::String(text)) => append(message, "content", &text),
         (before, Value::Array(mut pieces)) => {
             pieces.retain(|piece| !is_empty_part(piece));
             if let (Some(before @ Value::String(_)), false) = (before, pieces.is_empty()) {
                 *before = json!([{ "type": "text", "text": before }]);
             }
-            pieces.into_iter().for_each(|piece| add_part(message, piece));
+            pieces.into_iter().for_each(|piece| add_content_part(message, piece));
         }
         _ => {}
     }
 }
 
-fn add_part(message: &mut Value, piece: Value) {
+fn add_content_part(message: &mut Value, piece: Value) {
     let last = message["content"].as_array_mut().and_then(|parts| parts.last_mut());
-    match (piece["type"].as_str(), last.filter(|last| last["type"] == piece["type"])) {
-        (Some("text"), Some(last)) => append(last, "text", piece["text"].as_str().unwrap_or_default()),
-        (Some("thinking"), Some(last)) if last["thinking"].is_array() && piece["thinking"].is_array() => {
-            crate::reply::add_part(last, "thinking", json!({ "type": "text", "text": thinking(&piece) }), "text");
-        }
-        (Some("thinking"), Some(last)) if last["thinking"].is_string() && piece["thinking"].is_string() => {
-            append(last, "thinking", &thinking(&piece));
-        }
-        _ => push(message, "content", piece),
+    match last.filter(|last| last["thinking"].is_array() && piece["thinking"].is_array()) {
+        Some(last) => add_part(last, "thinking", json!({ "type": "text", "text": thinking(&piece) }), "text"),
+        None if piece["type"] == "thinking" => add_part(message, "content", piece, "thinking"),
+        None => add_part(message, "content", piece, "text"),
     }
 }
 
