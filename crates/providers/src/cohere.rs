@@ -124,7 +124,7 @@ impl Format for Chat {
         let mut parsed = Parsed::new(&body["id"]);
         message.retain(|_, value| !value.is_null());
         parsed.reasoning.push_str(message.get("tool_plan").and_then(Value::as_str).unwrap_or_default());
-        read_message(message, Rules { accepts_id: |_| true, accepts_objects: false }, names, &mut parsed);
+        read_message(message, Rules::DEFAULT, names, &mut parsed);
         // Unlike OpenAI, Cohere has no content where there is none.
         if let Some(Value::Object(message)) = parsed.messages.first_mut() {
             message.retain(|_, value| !value.is_null());

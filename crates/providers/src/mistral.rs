@@ -7,9 +7,8 @@ mod conversations;
 
 use serde_json::{Value, json};
 
-use crate::openai::chat::{Rules, add_chunk, assemble_completion, read_completion};
-use crate::reply::{Api, Assembled, Assembly, CallResult, Format, InvalidReply, Parsed, ResultItem};
-use toolkit::catalog::ExportedNames;
+use crate::openai::chat::{ChatCompletions, Rules};
+use crate::reply::{Api, CallResult, ResultItem};
 
 /// `POST /v1/chat/completions` of Mistral.
 ///
@@ -41,7 +40,11 @@ use toolkit::catalog::ExportedNames;
 /// # Ok(())
 /// # }
 /// ```
-pub const CHAT: Api = Api(&Chat);
+pub const CHAT: Api = Api(&ChatCompletions {
+    name: "Mistral Chat Completions",
+    rules: Rules { accepts_id: is_valid_id, accepts_objects: true },
+    write: |items| ResultItem::write_each(items, message),
+});
 
 /// `POST /v1/conversations`, and requests to a conversation, complete and streamed.
 ///
@@ -75,38 +78,6 @@ pub const CHAT: Api = Api(&Chat);
 /// # }
 /// ```
 pub const CONVERSATIONS: Api = Api(&conversations::Conversations);
-
-/// The format of Mistral's chat completions.
-#[derive(Debug)]
-struct Chat;
-
-const NAME: &str = "Mistral Chat Completions";
-
-impl Format for Chat {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn add(&self, event: Value, reply: &mut Assembly) -> Result<(), InvalidReply> {
-        add_chunk(NAME, event, reply)
-    }
-
-    fn end(&self, reply: &mut Assembly) {
-        reply.is_complete = true;
-    }
-
-    fn assemble(&self, reply: Assembly) -> Value {
-        assemble_completion(reply)
-    }
-
-    fn read(&self, reply: Assembled, names: &ExportedNames) -> Result<Parsed, InvalidReply> {
-        read_completion(NAME, reply, Rules { accepts_id: is_valid_id, accepts_objects: true }, names)
-    }
-
-    fn write(&self, items: &[ResultItem<'_>]) -> Vec<Value> {
-        ResultItem::write_each(items, message)
-    }
-}
 
 fn is_valid_id(id: &str) -> bool {
     id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric())

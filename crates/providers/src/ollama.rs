@@ -182,15 +182,16 @@ fn add_message(fields: Map<String, Value>, reply: &mut Assembly) {
     reply.has_started = true;
     let message = field_mut(&mut reply.body, &["message"]);
     *message = object(message.take());
-    let shown = [("content", ReplyEvent::Text as fn(String) -> _), ("thinking", ReplyEvent::Reasoning)];
     for (field, value) in fields {
-        match (shown.iter().find(|(shown, _)| *shown == field), value) {
-            (Some((_, event)), Value::String(text)) => {
-                append(field_mut(&mut reply.body, &["message"]), &field, &text);
-                reply.show(*event, &text);
+        let message = &mut reply.body["message"];
+        match (field.as_str(), value) {
+            ("content" | "thinking", Value::String(text)) => {
+                append(message, &field, &text);
+                let shown = if field == "content" { ReplyEvent::Text } else { ReplyEvent::Reasoning };
+                reply.show(shown, &text);
             }
             // A call arrives as a whole.
-            (_, Value::Array(calls)) if field == "tool_calls" => {
+            ("tool_calls", Value::Array(calls)) => {
                 for call in calls.into_iter().filter(|call| !is_empty_part(call)) {
                     let function = call["function"].clone();
                     let index = reply.start(None, call, Some(function["name"].clone()));
@@ -198,7 +199,7 @@ fn add_message(fields: Map<String, Value>, reply: &mut Assembly) {
                 }
             }
             (_, Value::Null) => {}
-            (_, value) => *field_mut(&mut reply.body, &["message", &field]) = value,
+            (_, value) => message[&field] = value,
         }
     }
 }

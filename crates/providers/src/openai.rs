@@ -77,7 +77,7 @@ use crate::reply::Api;
 /// # Ok(())
 /// # }
 /// ```
-pub const CHAT_COMPLETIONS: Api = Api(&chat::ChatCompletions);
+pub const CHAT_COMPLETIONS: Api = Api(&chat::ChatCompletions::OPENAI);
 
 /// `POST /v1/responses`.
 ///

@@ -4,6 +4,9 @@ use serde_json::{Map, Value};
 
 use super::content::{BOOL_VALUE, JSON_PATH, NULL_VALUE, NUMBER_VALUE, STRING_VALUE, WILL_CONTINUE, get};
 
+/// The maximum number of items of arrays that a model skips in the arguments of all calls.
+const MAX_SKIPPED: usize = 10_000;
+
 /// The maximum number of keys and indexes in a path.
 const MAX_DEPTH: usize = 100;
 
@@ -15,18 +18,18 @@ enum PathStep {
 }
 
 /// Adds a piece to arguments. `open_string` is the path of a string whose end has not arrived yet. Items of arrays that
-/// were skipped are null, and are subtracted from `skips_left`, as an index may be any number.
+/// were skipped are null, and are added to `n_skipped`, which is bounded, as an index may be any number.
 ///
 /// Returns the path if it is invalid, or leads too far.
 pub(super) fn add_piece(
     piece: &Value,
     args: &mut Map<String, Value>,
     open_string: &mut Option<String>,
-    skips_left: &mut usize,
+    n_skipped: &mut usize,
 ) -> Result<(), String> {
     let path = get(piece, JSON_PATH).and_then(Value::as_str).map(str::to_owned).or_else(|| open_string.clone());
     let Some((path, value)) = path.zip(value(piece)) else { return Ok(()) };
-    let place = steps(&path).and_then(|steps| place(args, &steps, skips_left));
+    let place = steps(&path).and_then(|steps| place(args, &steps, n_skipped));
     let Some(place) = place else { return Err(path) };
     match (place, value) {
         (Value::String(text), Value::String(more)) if open_string.as_ref() == Some(&path) => text.push_str(&more),
@@ -86,7 +89,7 @@ fn bracket(text: &str) -> Option<(PathStep, &str)> {
 }
 
 /// Returns the place of a path, which is created if there is none.
-fn place<'v>(args: &'v mut Map<String, Value>, steps: &[PathStep], skips_left: &mut usize) -> Option<&'v mut Value> {
+fn place<'v>(args: &'v mut Map<String, Value>, steps: &[PathStep], n_skipped: &mut usize) -> Option<&'v mut Value> {
     let (PathStep::Key(first), steps) = steps.split_first()? else { return None };
     let mut place = args.entry(first.as_str()).or_insert(Value::Null);
     for step in steps {
@@ -102,8 +105,8 @@ fn place<'v>(args: &'v mut Map<String, Value>, steps: &[PathStep], skips_left: &
                     *place = Value::Array(Vec::new());
                 }
                 let items = place.as_array_mut()?;
-                if let Some(n_skipped) = index.checked_sub(items.len()) {
-                    *skips_left = skips_left.checked_sub(n_skipped)?;
+                if let Some(n_more) = index.checked_sub(items.len()) {
+                    *n_skipped = n_skipped.checked_add(n_more).filter(|n_skipped| *n_skipped <= MAX_SKIPPED)?;
                     items.resize(index + 1, Value::Null);
                 }
                 items.get_mut(*index)?
@@ -117,7 +120,7 @@ fn place<'v>(args: &'v mut Map<String, Value>, steps: &[PathStep], skips_left: &
 mod tests {
     use serde_json::{Map, Value, json};
 
-    use super::{PathStep, add_piece, steps};
+    use super::{MAX_SKIPPED, PathStep, add_piece, steps};
 
     #[test]
     fn a_path_has_names_indexes_and_quoted_names() {
@@ -132,10 +135,10 @@ mod tests {
 
     #[test]
     fn the_number_of_skipped_items_is_bounded() {
-        let (mut args, mut skips_left) = (Map::new(), 10);
+        let (mut args, mut n_skipped) = (Map::new(), MAX_SKIPPED - 10);
         let mut add = |path: &str| {
             let piece = json!({ "jsonPath": path, "numberValue": 1 });
-            add_piece(&piece, &mut args, &mut None, &mut skips_left)
+            add_piece(&piece, &mut args, &mut None, &mut n_skipped)
         };
         add("$.a[4]").unwrap();
         add("$.b[6]").unwrap();

@@ -112,12 +112,12 @@ fn add_call(mut part: Value, reply: &mut Assembly) -> Result<(), InvalidReply> {
             last.json["thoughtSignature"] = signature;
         }
     }
-    let Assembly { blocks, skips_left, .. } = reply;
+    let Assembly { blocks, n_skipped, .. } = reply;
     if let (Some(last), Some(Value::Array(pieces))) = (blocks.values_mut().next_back(), pieces) {
         let mut open_string = last.open_string.take();
         if let Some(args) = args_of(last) {
             let mut pieces = pieces.iter();
-            pieces.try_for_each(|piece| add_piece(piece, args, &mut open_string, skips_left)).map_err(invalid_path)?;
+            pieces.try_for_each(|piece| add_piece(piece, args, &mut open_string, n_skipped)).map_err(invalid_path)?;
         }
         last.open_string = open_string;
     }

@@ -15,23 +15,32 @@ use serde_json::Value;
 pub(crate) use self::calls::{add_call, complete_calls};
 pub(crate) use self::message::{read_message, read_part};
 use self::results::messages;
-pub(crate) use self::stream::{add_chunk, add_content, assemble_completion, show_content};
+use self::stream::{add_chunk, assemble_completion};
+pub(crate) use self::stream::{add_content, show_content};
 use crate::reply::{Assembled, Assembly, Format, InvalidReply, Parsed, ResultItem, StopReason, stated};
 use toolkit::catalog::ExportedNames;
 
-/// The format of Chat Completions.
+/// The format of Chat Completions, with the differences between the APIs that share it.
 #[derive(Debug)]
-pub(super) struct ChatCompletions;
+pub(crate) struct ChatCompletions {
+    pub(crate) name: &'static str,
+    pub(crate) rules: Rules,
+    /// Writes the messages that contain the results.
+    pub(crate) write: fn(&[ResultItem<'_>]) -> Vec<Value>,
+}
 
-const NAME: &str = "OpenAI Chat Completions";
+impl ChatCompletions {
+    /// The format of OpenAI and of most other servers.
+    pub(super) const OPENAI: Self = Self { name: "OpenAI Chat Completions", rules: Rules::DEFAULT, write: messages };
+}
 
 impl Format for ChatCompletions {
     fn name(&self) -> &'static str {
-        NAME
+        self.name
     }
 
     fn add(&self, event: Value, reply: &mut Assembly) -> Result<(), InvalidReply> {
-        add_chunk(NAME, event, reply)
+        add_chunk(self.name, event, reply)
     }
 
     /// The `[DONE]` is the end also if no chunk states the reason, as in a body without one.
@@ -44,17 +53,17 @@ impl Format for ChatCompletions {
     }
 
     fn read(&self, reply: Assembled, names: &ExportedNames) -> Result<Parsed, InvalidReply> {
-        read_completion(NAME, reply, Rules { accepts_id: |_| true, accepts_objects: false }, names)
+        read_completion(self.name, reply, self.rules, names)
     }
 
     fn write(&self, items: &[ResultItem<'_>]) -> Vec<Value> {
-        messages(items)
+        (self.write)(items)
     }
 }
 
 /// Reads the first choice of a completion. `accepts_id` returns false for ids that a request must not contain; these
 /// calls get new ones.
-pub(crate) fn read_completion(
+fn read_completion(
     api: &'static str,
     reply: Assembled,
     rules: Rules,
@@ -134,4 +143,9 @@ pub(crate) struct Rules {
     pub(crate) accepts_id: fn(&str) -> bool,
     /// The arguments of a call may be an object instead of its JSON text.
     pub(crate) accepts_objects: bool,
+}
+
+impl Rules {
+    /// A request accepts any id, and arguments as JSON text.
+    pub(crate) const DEFAULT: Self = Self { accepts_id: |_| true, accepts_objects: false };
 }

@@ -2,16 +2,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::event::ReplyEvent;
 use super::stop::{StopReason, keep_stop};
 
-/// The maximum number of items of arrays that a model skips in the arguments of all calls.
-const MAX_SKIPPED: usize = 10_000;
-
 /// A reply of which some events have arrived.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Assembly {
     /// The reply without its blocks.
     pub(crate) body: Value,
@@ -22,8 +19,8 @@ pub(crate) struct Assembly {
     /// What the events show, as long as it is not taken.
     pub(super) events: Vec<ReplyEvent>,
     n_calls: usize,
-    /// The number of items of arrays that later pieces of arguments may still skip.
-    pub(crate) skips_left: usize,
+    /// The number of items of arrays that pieces of arguments have skipped.
+    pub(crate) n_skipped: usize,
     /// True if an event of the API has arrived.
     pub(crate) has_started: bool,
     /// True if the last event has arrived.
@@ -36,7 +33,7 @@ pub(crate) struct Assembly {
 pub(crate) type BlockKey = (Option<u64>, Option<String>);
 
 /// A part of a reply of which some pieces have arrived, such as a text or a call.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Block {
     /// The part, as a complete reply contains it.
     pub(crate) json: Value,
@@ -58,22 +55,6 @@ struct Nesting {
     is_closed: bool,
 }
 
-impl Default for Assembly {
-    fn default() -> Self {
-        Self {
-            body: json!({}),
-            blocks: BTreeMap::new(),
-            keys: HashMap::new(),
-            events: Vec::new(),
-            n_calls: 0,
-            skips_left: MAX_SKIPPED,
-            has_started: false,
-            is_complete: false,
-            is_done: false,
-        }
-    }
-}
-
 impl Assembly {
     /// Begins a block, after the others if it has no index or that of another block, whose index is its own from then on. `call` is the name of the tool if this program answers it.
     pub(crate) fn start(&mut self, index: Option<u64>, json: Value, call: Option<Value>) -> u64 {
@@ -83,7 +64,7 @@ impl Assembly {
             self.keys.insert((Some(index), None), place);
         }
         let index = place;
-        self.blocks.insert(index, Block::new(json));
+        self.blocks.insert(index, Block { json, ..Block::default() });
         if let Some(name) = call {
             self.show_call(index, &name);
         }
@@ -137,7 +118,7 @@ impl Assembly {
 
     /// Returns a block, which begins if it has not yet.
     pub(crate) fn block(&mut self, index: u64) -> &mut Block {
-        self.blocks.entry(index).or_insert_with(|| Block::new(json!({})))
+        self.blocks.entry(index).or_default()
     }
 
     /// Returns the JSON of a block, which begins if it has not yet.
@@ -235,10 +216,6 @@ impl Assembly {
 }
 
 impl Block {
-    fn new(json: Value) -> Self {
-        Self { json, call: None, arguments: Nesting::default(), open_string: None, is_done: false }
-    }
-
     /// Returns true if the arguments are complete.
     pub(crate) fn has_all_arguments(&self) -> bool {
         self.arguments.is_closed

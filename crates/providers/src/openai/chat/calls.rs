@@ -45,13 +45,11 @@ pub(crate) fn add_call(mut fragment: Value, reply: &mut Assembly) {
 fn known_call(index: Option<u64>, id: Option<&str>, function: &Value, reply: &Assembly) -> Option<u64> {
     let known = match (index, id) {
         (None, Some(id)) => reply.with_key(&(None, Some(id.to_owned()))),
-        // The first fragment of a call may be the only one without the index.
-        (_, None) => reply.with_key(&(index, None)).or_else(|| {
-            let begins = !function["name"].is_null();
-            if begins { None } else { reply.with_key(&(None, None)) }
-        }),
-        (Some(_), Some(_)) => reply.with_key(&(index, None)),
+        _ => reply.with_key(&(index, None)),
     };
+    // The first fragment of a call may be the only one without the index.
+    let is_start = id.is_some() || text(&function["name"]).is_some();
+    let known = known.or_else(|| reply.with_key(&(None, None)).filter(|_| !is_start));
     known.filter(|block| !is_followed_by(&reply.blocks[block], index, id, function))
 }
 

@@ -12,7 +12,7 @@ const CHOICE: &[&str] = &["choices"];
 const MESSAGE: &[&str] = &["choices", "message"];
 
 /// Adds a chunk to a completion.
-pub(crate) fn add_chunk(api: &'static str, mut chunk: Value, reply: &mut Assembly) -> Result<(), InvalidReply> {
+pub(super) fn add_chunk(api: &'static str, mut chunk: Value, reply: &mut Assembly) -> Result<(), InvalidReply> {
     let is_error = chunk["object"] == "error" || error_message(&chunk["error"]).is_some();
     if is_error && !reply.has_started && chunk.get("choices").is_none() {
         return Err(InvalidReply::unexpected(api, "`choices`", &chunk));
@@ -40,7 +40,7 @@ pub(crate) fn add_chunk(api: &'static str, mut chunk: Value, reply: &mut Assembl
 }
 
 /// Returns a completion in the form that it has without a stream.
-pub(crate) fn assemble_completion(mut reply: Assembly) -> Value {
+pub(super) fn assemble_completion(mut reply: Assembly) -> Value {
     let calls = complete_calls(reply.take_blocks());
     if !calls.is_empty() {
         *field_mut(&mut reply.body, &["choices", "message", "tool_calls"]) = calls.into();
