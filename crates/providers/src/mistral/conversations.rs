@@ -109,11 +109,11 @@ fn read_entry(entry: &mut Value, names: &ExportedNames, parsed: &mut Parsed, ref
 fn add_to_entry(kind: &str, mut fields: Map<String, Value>, reply: &mut Assembly) {
     let index = fields.shift_remove("output_index").and_then(|index| index.as_u64());
     fields.retain(|field, value| !matches!(field.as_str(), "type" | "content_index") && !value.is_null());
-    let id = ["id", "tool_call_id"].into_iter().find_map(|field| fields.get(field)?.as_str()).map(str::to_owned);
-    let key = if id.is_some() { (None, id) } else { (index, None) };
-    if reply.with_key(&key).is_none() && fields.values().all(is_empty_part) {
+    if fields.values().all(is_empty_part) {
         return;
     }
+    let id = ["id", "tool_call_id"].into_iter().find_map(|field| fields.get(field)?.as_str()).map(str::to_owned);
+    let key = if id.is_some() { (None, id) } else { (index, None) };
     let name = (kind == "function.call").then(|| fields.get("name").cloned().unwrap_or_default());
     let index = reply.find_or_start(key, || json!({ "object": "entry", "type": kind }), name);
     for (field, value) in fields {

@@ -132,7 +132,11 @@ fn an_empty_piece_changes_nothing_at_any_place_of_any_stream() {
                 let mut events = recorded.events.clone();
                 events.insert(place, empty.clone());
                 let found = shown(recorded.api, &events, &names);
-                if !found.as_ref().is_ok_and(|found| *found == expected) {
+                // A stream that ends here is the same, too.
+                let (cut, cut_after) = (&recorded.events[..place], &events[..=place]);
+                let is_same =
+                    place == 0 || shown(recorded.api, cut, &names).ok() == shown(recorded.api, cut_after, &names).ok();
+                if !(is_same && found.as_ref().is_ok_and(|found| *found == expected)) {
                     changes.push(format!("{} {empty} at {place}", recorded.name));
                     break;
                 }
