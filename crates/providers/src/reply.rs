@@ -224,7 +224,7 @@ impl Reply {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn answer<T: DeserializeOwned + JsonSchema>(&self) -> Result<Option<T>, serde_json::Error> {
-        typed_answer::read_answer(self)
+        typed_answer::read_answer(self.calls(), self.stop_reason(), self.text())
     }
 
     /// Returns true if the stream of the reply ended before its last event.

@@ -6,8 +6,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use toolkit::Tool;
 
-use super::tool_call::CallArguments;
-use super::{Reply, StopReason};
+use super::stop::StopReason;
+use super::tool_call::{CallArguments, ToolCall};
 use crate::lower::restore;
 use toolkit_schema::generate::input;
 
@@ -27,14 +27,18 @@ pub(crate) fn answer_schema<T: JsonSchema>() -> (Value, bool) {
     if is_object { (schema, false) } else { (input::<InObject<T>>(), true) }
 }
 
-/// Reads the answer of a reply, if it has one.
-pub(super) fn read_answer<T: DeserializeOwned + JsonSchema>(reply: &Reply) -> Result<Option<T>, serde_json::Error> {
-    let call = reply.calls().iter().find(|call| call.tool.is_none() && call.name == ANSWER_TOOL);
-    let text = match (call, reply.stop_reason()) {
+/// Reads the answer of a reply with these calls and this text, if it has one.
+pub(super) fn read_answer<T: DeserializeOwned + JsonSchema>(
+    calls: &[ToolCall],
+    stop_reason: &StopReason,
+    text: &str,
+) -> Result<Option<T>, serde_json::Error> {
+    let call = calls.iter().find(|call| call.tool.is_none() && call.name == ANSWER_TOOL);
+    let text = match (call, stop_reason) {
         (Some(call), StopReason::ToolCalls) => match &call.arguments {
             CallArguments::Json(text) | CallArguments::Text(text) => text,
         },
-        (None, StopReason::End) => reply.text(),
+        (None, StopReason::End) => text,
         _ => return Ok(None),
     };
     let mut value: Value = serde_json::from_str(text)?;
