@@ -251,18 +251,18 @@ fn report(execution: Execution, gateway: &Gateway) -> Result<BackendResponse, To
     }
     // As text, which keeps all digits of the value.
     let value = execution.outcome.as_deref().unwrap_or(RawValue::NULL);
-    let structured = to_raw_value(&Report { value, printed }).map_err(ToolError::internal)?;
+    let structured = to_raw_value(&ProgramReport { value, printed }).map_err(ToolError::internal)?;
     let text = json!({ "type": "text", "text": structured.get() });
     let shown = execution.content.iter().filter_map(|block| serde_json::to_value(block).ok());
     let content: Vec<Value> = std::iter::once(text).chain(shown).collect();
     let meta = json!({ CALLS_KEY: calls(&execution) });
-    let result = McpResult { meta, content, structured_content: &structured };
+    let result = ProgramResult { meta, content, structured_content: &structured };
     serde_json::to_vec(&result).map(BackendResponse::Mcp).map_err(ToolError::internal)
 }
 
 /// The report about a program that has a value.
 #[derive(Serialize)]
-struct Report<'e> {
+struct ProgramReport<'e> {
     value: &'e RawValue,
     #[serde(skip_serializing_if = "String::is_empty")]
     printed: String,
@@ -270,7 +270,7 @@ struct Report<'e> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct McpResult<'r> {
+struct ProgramResult<'r> {
     #[serde(rename = "_meta")]
     meta: Value,
     content: Vec<Value>,
