@@ -124,10 +124,14 @@ fn an_empty_piece_changes_nothing_at_any_place_of_any_stream() {
     for recorded in replies::all() {
         let expected = shown(recorded.api, &recorded.events, &names).unwrap();
         let indexes = [json!(null), json!(0), json!(1), json!(2), json!(9)];
-        let mut empty_events: Vec<Value> =
-            indexes.iter().flat_map(|index| empty_events(recorded.name, index)).collect();
-        empty_events.dedup();
-        for empty in empty_events {
+        let mut distinct: Vec<Value> = Vec::new();
+        for empty in indexes.iter().flat_map(|index| empty_events(recorded.name, index)) {
+            // Some events have no index.
+            if !distinct.contains(&empty) {
+                distinct.push(empty);
+            }
+        }
+        for empty in distinct {
             for place in 0..=recorded.events.len() {
                 let mut events = recorded.events.clone();
                 events.insert(place, empty.clone());
