@@ -11,6 +11,9 @@ use crate::words::{is_common, stem};
 
 /// The part of its score that a common word counts as evidence: one in `COMMON`.
 const COMMON: u64 = 4;
+/// The number of tools from which on the threshold is the whole one. Scores are lower in a smaller catalog, in which
+/// many tools have the same subject.
+const FULL: usize = 200;
 /// The number of best tools whose evidence is examined, whatever the limit, so that any limit has the same first tools.
 const EXAMINED: usize = 5;
 
@@ -43,18 +46,18 @@ impl<'s, 'q> Evidence<'s, 'q> {
 
     /// Returns true if any of the best tools has enough evidence.
     fn suffices(&self, found: &[Found<'_>]) -> bool {
-        let threshold = (self.state.ranking.threshold * UNIT) as u64;
-        found.iter().any(|found| self.of_tool(found) >= threshold) || found.iter().any(|found| self.covers_half(found))
+        let threshold = self.state.ranking.threshold * UNIT;
+        let of_specific_words = threshold * self.state.n_tools.min(FULL) as f32 / FULL as f32;
+        let suffices = |found: &Found<'_>| {
+            let of_common = self.score_of(found, self.query.words.iter().filter(|word| self.counts_less(&word.stem)));
+            let specific = u64::from(found.score).saturating_sub(of_common);
+            specific >= (of_specific_words as u64).max(1) || specific + of_common / COMMON >= threshold as u64
+        };
+        found.iter().any(suffices) || found.iter().any(|found| self.covers_half(found))
     }
 
     fn counts_less(&self, stem: &str) -> bool {
         self.has_specific_words && is_common(stem)
-    }
-
-    /// Returns the score of a tool, in which common words count less.
-    fn of_tool(&self, found: &Found<'_>) -> u64 {
-        let of_common = self.score_of(found, self.query.words.iter().filter(|word| self.counts_less(&word.stem)));
-        u64::from(found.score).saturating_sub(of_common) + of_common / COMMON
     }
 
     /// Returns true if a tool contains at least half of the query, weighted by `idf`. Even a perfect match has a low score

@@ -53,6 +53,9 @@ pub struct Ranking {
     /// The evidence is the score of a tool, in which words that requests of any kind contain, such as "find", "create"
     /// and "information", count a quarter. The result is empty if none of the five best tools has that much, or contains
     /// half of the query.
+    ///
+    /// In an index of fewer than 200 tools, the other words alone need only a part of the threshold, in proportion to the
+    /// number of tools.
     pub threshold: f32,
 }
 

@@ -67,6 +67,14 @@ fn a_match_in_a_tiny_catalog_is_an_answer() {
 }
 
 #[test]
+fn the_subject_of_all_tools_is_enough_in_a_small_catalog() {
+    let names = ["read_file", "write_file", "move_file", "list_files", "delete_file"];
+    let index = index(&names.map(|name| (name, "Works on a file on the disk of this computer.")));
+    assert_eq!(ids(&index.search("list the files of my holiday in Norway", 5))[0], "list_files");
+    assert!(index.search("list the hotels of Norway", 5).is_empty());
+}
+
+#[test]
 fn a_word_of_a_long_text_is_an_answer() {
     let long = format!("Fetches a page. {} Follows at most ten redirects.", "It reads lines of text. ".repeat(100));
     let names: Vec<String> = (0..50).map(|n| format!("tool_{n}")).collect();
