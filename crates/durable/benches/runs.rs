@@ -1,8 +1,7 @@
-//! The time of a step of a durable run, beside the entries alone: `cargo bench -p toolkit-durable --bench runs -- [N] [URL]`.
+//! The time of a step of a durable run: `cargo bench -p toolkit-durable --bench runs -- [N] [URL]`.
 //!
-//! N runs of eight steps (by default 1,000) are queued, and then ended by one worker. Beside them, as many rows as they record
-//! are written by a program of its own, one transaction each and 100 at once. Without the URL of a Postgres database, the place is
-//! a file.
+//! N runs of eight steps (by default 1,000) are queued, and then ended by one worker. Without the URL of a Postgres database, the
+//! place is a file.
 
 use std::time::{Duration, Instant};
 
@@ -52,10 +51,8 @@ async fn main() -> Result<(), Error> {
         client.start(&chain, RunId::new(format!("run-{nth}"))?).await?;
     }
     let queued = begun.elapsed();
-    let mut last = Vec::new();
     loop {
         let queue = monitor.queue().await?.ok_or("the worker has ended")?;
-        last.push((begun.elapsed(), queue.n_queued + queue.n_started));
         if queue.n_queued + queue.n_started == 0 {
             break;
         }
@@ -66,7 +63,7 @@ async fn main() -> Result<(), Error> {
     assert_eq!(n_finished, n_runs);
     let per_step = |time: Duration| time.as_secs_f64() * 1e6 / (n_runs * N_STEPS) as f64;
     println!("{n_runs} runs of {N_STEPS} steps: started in {queued:.1?}, ended after {took:.1?}");
-    println!("{:.0} µs for a step, while they were started and after it", per_step(took));
+    println!("{:.0} µs for a step", per_step(took));
     drop(end);
     worker.await??;
     let _ = std::fs::remove_dir_all(&folder);
