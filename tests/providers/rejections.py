@@ -92,6 +92,9 @@ STRICT_SCHEMAS = {
 
 def definitions(tools):
     for tool in tools:
+        # The search tool of the provider beside deferred tools.
+        if tool.get("type", "").startswith("tool_search"):
+            continue
         for definition in tool.get("functionDeclarations", tool.get("tools", [tool.get("function", tool)])):
             schema = next((definition[key] for key in ("parameters", "input_schema") if key in definition), None)
             yield definition["name"], definition.get("strict") is True, schema
