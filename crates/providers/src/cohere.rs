@@ -103,6 +103,8 @@ impl Format for Chat {
         let (mut content, calls): (Vec<Value>, Vec<Value>) = reply.take_blocks().partition(is_content);
         content.sort_by_key(|part| part["index"].as_u64());
         content.iter_mut().filter_map(Value::as_object_mut).for_each(|part| drop(part.shift_remove("index")));
+        // A part that has only begun when the stream was cut, which the API refuses.
+        content.retain(|part| !is_empty_part(part));
         let message = &mut reply.body["message"];
         *message = object(message.take());
         for (field, list) in [("content", content), ("tool_calls", complete_calls(calls))] {

@@ -138,6 +138,26 @@ fn pieces_continue_their_own_part_whatever_comes_between_them() {
 }
 
 #[test]
+fn a_part_that_has_only_begun_does_not_go_back() {
+    let events = [
+        json!({ "type": "message-start", "id": "1", "delta": { "message": { "role": "assistant" } } }),
+        json!({ "type": "content-start", "index": 0, "delta": { "message": { "content": { "type": "thinking", "thinking": "" } } } }),
+        json!({ "type": "content-delta", "index": 0, "delta": { "message": { "content": { "thinking": "Hm." } } } }),
+        json!({ "type": "content-start", "index": 1, "delta": { "message": { "content": { "type": "text", "text": "" } } } }),
+    ];
+    for n_events in 1..=events.len() {
+        let mut stream = CHAT.stream(&export().names);
+        for event in &events[..n_events] {
+            stream.push(format!("data: {event}\n\n").as_bytes()).unwrap();
+        }
+        let reply = stream.finish().unwrap();
+        for part in reply.messages().iter().filter_map(|message| message["content"].as_array()).flatten() {
+            assert!(part["text"].is_string() || part["thinking"].is_string(), "{n_events}: {part}");
+        }
+    }
+}
+
+#[test]
 fn a_stream_that_ends_early_is_truncated() {
     let events = events();
     for n_events in 1..events.len() {
