@@ -53,22 +53,13 @@ struct Replicas {
 
 impl Replicas {
     fn start(protocol: Protocol, numbers: &'static str, name: &str) -> Self {
-        Self::start_with(protocol, numbers, name, Self::spawn)
-    }
-
-    fn start_with(
-        protocol: Protocol,
-        numbers: &'static str,
-        name: &str,
-        spawn: impl Fn(&Self, usize) -> Process,
-    ) -> Self {
         let folder =
             PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("balancers-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let mut replicas =
             Self { protocol, addresses: [free(), free(), free()], processes: Vec::new(), numbers, folder };
         for nth in 0..3 {
-            let process = spawn(&replicas, nth);
+            let process = replicas.spawn(nth);
             replicas.processes.push(process);
         }
         replicas
@@ -86,11 +77,6 @@ impl Replicas {
             .stderr(Stdio::null())
             .spawn();
         let process = Process(child.unwrap());
-        self.until_healthy(address);
-        process
-    }
-
-    fn until_healthy(&self, address: SocketAddr) {
         until("a healthy replica", || {
             let request = format!("GET {} HTTP/1.0\r\nhost: localhost\r\n\r\n", self.protocol.health());
             let mut response = String::new();
@@ -100,35 +86,14 @@ impl Replicas {
             });
             asked.is_ok() && response.contains(" 200 ")
         });
-    }
-
-    /// Starts the command `serve` of a replica with its name and a directory of tasks, and waits until it is healthy.
-    fn serve(&self, nth: usize) -> Process {
-        let address = self.addresses[nth];
-        let name = ["a", "b", "c"][nth];
-        let tasks = self.folder.join(format!("tasks-{name}"));
-        let child = Command::new(env!("CARGO_BIN_EXE_fixture_load"))
-            .args(["serve", "--http", &address.to_string(), "--drain-delay", "2s", "--replica", name])
-            .args(["--task-after", "0s", "--task-dir"])
-            .arg(tasks)
-            .env("FIXTURE_DIARY", self.diary())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn();
-        let process = Process(child.unwrap());
-        self.until_healthy(address);
         process
     }
 
     /// Ends a replica as an operator does, and starts it again.
     fn restart(&mut self, nth: usize) {
-        self.restart_with(nth, Self::spawn);
-    }
-
-    fn restart_with(&mut self, nth: usize, spawn: impl Fn(&Self, usize) -> Process) {
         terminate(&self.processes[nth].0);
         until("the end of a replica", || self.processes[nth].0.try_wait().unwrap().is_some());
-        self.processes[nth] = spawn(self, nth);
+        self.processes[nth] = self.spawn(nth);
     }
 
     fn kill(&mut self, nth: usize) {
@@ -336,84 +301,6 @@ fn roll(name: &str, mut replicas: Replicas, front: SocketAddr, mut restart: impl
     test_support::ran(answered.len());
 }
 
-/// Sends a request about a task, and returns its result. Each request has a connection of its own.
-fn task_request(front: SocketAddr, method: &str, mut params: serde_json::Value, with_name: bool) -> serde_json::Value {
-    params["_meta"] = json!({
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientCapabilities": { "extensions": { "io.modelcontextprotocol/tasks": {} } },
-    });
-    let name = params.get("name").or(params.get("taskId")).unwrap().as_str().unwrap().to_owned();
-    let name = if with_name { format!("mcp-name: {name}\r\n") } else { String::new() };
-    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
-    let request = format!(
-        "POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\nconnection: close\r\n\
-         accept: application/json, text/event-stream\r\nmcp-protocol-version: 2026-07-28\r\nmcp-method: {method}\r\n\
-         {name}content-length: {}\r\n\r\n{body}",
-        body.len()
-    );
-    let mut stream = TcpStream::connect(front).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
-    stream.write_all(request.as_bytes()).unwrap();
-    let mut response = String::new();
-    stream.read_to_string(&mut response).unwrap();
-    let json = &response[response.find("{\"").unwrap_or_else(|| panic!("{response}"))..];
-    let message: serde_json::Value = serde_json::Deserializer::from_str(json).into_iter().next().unwrap().unwrap();
-    assert!(message.get("error").is_none(), "{method}: {message}");
-    message["result"].clone()
-}
-
-/// Starts tasks, restarts all replicas, and reads and cancels the tasks: each request is sent once.
-fn tasks(mut replicas: Replicas, front: SocketAddr, with_name: bool, mut restart: impl FnMut(&mut Replicas, usize)) {
-    test_support::until_it_listens(front);
-    let start = |id: u64, ms: u64| {
-        let arguments = json!({ "name": "Load_long", "arguments": { "id": id, "ms": ms } });
-        let task = task_request(front, "tools/call", arguments, true);
-        task["taskId"].as_str().unwrap_or_else(|| panic!("{task}")).to_owned()
-    };
-    let about = |method: &str, task: &str| task_request(front, method, json!({ "taskId": task }), with_name);
-    let short: Vec<String> = (0..12).map(|id| start(id, 1)).collect();
-    let cancelled: Vec<String> = (12..24).map(|id| start(id, 600_000)).collect();
-    let names: std::collections::BTreeSet<&str> = short.iter().map(|id| id.split_once('.').unwrap().0).collect();
-    assert_eq!(names, ["a", "b", "c"].into());
-    for task in &cancelled {
-        assert_eq!(about("tasks/get", task)["status"], "working", "{task}");
-        about("tasks/cancel", task);
-        assert_eq!(about("tasks/get", task)["status"], "cancelled", "{task}");
-    }
-    // They end while their replicas drain.
-    let drained: Vec<String> = (24..36).map(|id| start(id, 4_000)).collect();
-    for nth in 0..3 {
-        restart(&mut replicas, nth);
-    }
-    for (id, task) in short.iter().enumerate().chain((24..).zip(&drained)) {
-        let ended = about("tasks/get", task);
-        assert_eq!(
-            (&ended["status"], &ended["result"]["content"][0]["text"]),
-            (&json!("completed"), &json!(id.to_string()))
-        );
-    }
-    let diary = std::fs::read_to_string(replicas.diary()).unwrap();
-    let ended: Vec<u64> = diary.lines().filter_map(|line| line.strip_prefix("end ")?.parse().ok()).collect();
-    assert!(ended.len() == 24 && ended.iter().all(|id| !(12..24).contains(id)), "{ended:?}");
-    test_support::ran(36);
-}
-
-#[test]
-#[ignore = "needs haproxy"]
-fn tasks_behind_haproxy_reach_their_replica_also_after_a_rolling_restart() {
-    // The clients of the Python SDK do not send the name.
-    for with_name in [true, false] {
-        let replicas = Replicas::start_with(Protocol::Mcp, "", "haproxy-tasks", Replicas::serve);
-        let front = free();
-        let _haproxy = haproxy(&replicas.configuration("haproxy.cfg", front));
-        tasks(replicas, front, with_name, |replicas, nth| {
-            replicas.restart_with(nth, Replicas::serve);
-            // Two checks until it is back.
-            std::thread::sleep(Duration::from_millis(1200));
-        });
-    }
-}
-
 fn haproxy(configuration: &Path) -> Process {
     Process(Command::new("haproxy").args(["-db", "-f"]).arg(configuration).stderr(Stdio::null()).spawn().unwrap())
 }
@@ -454,59 +341,39 @@ fn a_replica_behind_haproxy_that_is_killed_loses_only_the_calls_that_it_runs_and
     assert!(twice.is_empty(), "{twice:?}");
 }
 
-/// Starts nginx with the configuration of the replicas, and returns its file.
-fn nginx(replicas: &Replicas, front: SocketAddr) -> (PathBuf, Process) {
-    let configuration = replicas.configuration("nginx.conf", front);
-    let nginx = Command::new("nginx")
-        .arg("-p")
-        .arg(&replicas.folder)
-        .arg("-c")
-        .arg(&configuration)
-        .args(["-g", "daemon off;"])
-        .stderr(Stdio::null())
-        .spawn();
-    (configuration, Process(nginx.unwrap()))
-}
-
-/// Restarts a replica behind nginx by the script for it.
-fn roll_nginx(replicas: &mut Replicas, nth: usize, configuration: &Path, spawn: impl Fn(&Replicas, usize) -> Process) {
-    // The script runs this command, and this program does what it stands for.
-    let asked = replicas.folder.join("restart");
-    let command = "touch \"$1\"; while [ -e \"$1\" ]; do sleep 0.05; done";
-    let mut rolling = Command::new(Path::new(DEPLOY).join("nginx-roll"))
-        .arg(configuration)
-        .arg(replicas.addresses[nth].to_string())
-        .args(["sh", "-c", command, "sh"])
-        .arg(&asked)
-        .env("NGINX_ROLL_WAIT", "1")
-        .spawn()
-        .unwrap();
-    until("the request to restart", || asked.exists());
-    replicas.restart_with(nth, spawn);
-    std::fs::remove_file(&asked).unwrap();
-    assert!(rolling.wait().unwrap().success());
-}
-
 #[test]
 #[ignore = "needs nginx"]
 fn replicas_behind_nginx_restart_without_losing_or_repeating_a_call() {
     for protocol in [Protocol::Mcp, Protocol::Otc] {
         let replicas = Replicas::start(protocol, "drain_delay=0", "nginx");
         let front = free();
-        let (configuration, _nginx) = nginx(&replicas, front);
-        roll("nginx", replicas, front, |replicas, nth| roll_nginx(replicas, nth, &configuration, Replicas::spawn));
+        let configuration = replicas.configuration("nginx.conf", front);
+        let folder = replicas.folder.clone();
+        let nginx = Command::new("nginx")
+            .arg("-p")
+            .arg(&folder)
+            .arg("-c")
+            .arg(&configuration)
+            .args(["-g", "daemon off;"])
+            .stderr(Stdio::null())
+            .spawn();
+        let _nginx = Process(nginx.unwrap());
+        roll("nginx", replicas, front, |replicas, nth| {
+            // The script runs this command, and this program does what it stands for.
+            let asked = folder.join("restart");
+            let command = "touch \"$1\"; while [ -e \"$1\" ]; do sleep 0.05; done";
+            let mut rolling = Command::new(Path::new(DEPLOY).join("nginx-roll"))
+                .arg(&configuration)
+                .arg(replicas.addresses[nth].to_string())
+                .args(["sh", "-c", command, "sh"])
+                .arg(&asked)
+                .env("NGINX_ROLL_WAIT", "1")
+                .spawn()
+                .unwrap();
+            until("the request to restart", || asked.exists());
+            replicas.restart(nth);
+            std::fs::remove_file(&asked).unwrap();
+            assert!(rolling.wait().unwrap().success());
+        });
     }
-}
-
-#[test]
-#[ignore = "needs nginx"]
-fn tasks_behind_nginx_reach_their_replica_also_after_a_rolling_restart() {
-    let replicas = Replicas::start_with(Protocol::Mcp, "", "nginx-tasks", Replicas::serve);
-    let front = free();
-    let (configuration, _nginx) = nginx(&replicas, front);
-    tasks(replicas, front, true, |replicas, nth| {
-        roll_nginx(replicas, nth, &configuration, Replicas::serve);
-        // nginx reads the configuration again.
-        std::thread::sleep(Duration::from_millis(500));
-    });
 }
