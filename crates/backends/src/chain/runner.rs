@@ -80,6 +80,9 @@ pub struct StepCall<'a> {
 const BACKOFF: Duration = Duration::from_secs(1);
 const MAX_BACKOFF: Duration = Duration::from_secs(5 * 60);
 
+/// The longest interval that an error, which may be that of another server, can state.
+const MAX_RETRY_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// The result of a step, and the time that it took.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -116,11 +119,11 @@ impl<'a> StepCall<'a> {
         (is_left && error.is_retryable() && may_repeat()).then(|| Self::backoff(error, n_before))
     }
 
-    /// Returns the time between a failure and the next call: at least that which the error states.
+    /// Returns the time between a failure and the next call: at least that which the error states, at most a day.
     #[must_use]
     pub fn backoff(error: &ToolError, n_before: u32) -> Duration {
         let interval = BACKOFF.saturating_mul(4_u32.saturating_pow(n_before)).min(MAX_BACKOFF);
-        error.retry_after().unwrap_or(interval).max(interval)
+        error.retry_after().unwrap_or(interval).clamp(interval, MAX_RETRY_AFTER)
     }
 
     /// Calls the tool once.

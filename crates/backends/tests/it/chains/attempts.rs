@@ -70,6 +70,21 @@ fn attempts_that_cannot_be_made_are_reported() {
 }
 
 #[test]
+fn an_error_cannot_put_off_the_next_call_for_longer_than_a_day() {
+    use toolkit_backends::chain::StepCall;
+
+    let day = Duration::from_secs(24 * 60 * 60);
+    for (stated, n_failures, expected) in [
+        (Some(Duration::MAX), 0, day),
+        (Some(Duration::from_secs(30)), 0, Duration::from_secs(30)),
+        (None, u32::MAX, Duration::from_secs(300)),
+    ] {
+        let error = ToolError::failed("try again").retryable(stated);
+        assert_eq!(StepCall::backoff(&error, n_failures), expected);
+    }
+}
+
+#[test]
 fn attempts_need_an_asynchronous_run() {
     let outcome = chain("broken", 2).run_sync(&tools(), &Context::new()).unwrap();
     assert_eq!(outcome.error().unwrap().kind(), ErrorKind::NeedsRuntime);
