@@ -1,4 +1,4 @@
-//! The end of a process that nobody uses, and what is known about its server meanwhile.
+//! The end of an unused process, and what is known about its server meanwhile.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use toolkit::backend::OfferedTools;
 use super::Link;
 use crate::server_info::ServerInfo;
 
-/// What is remembered of a server whose process may end while nobody uses it.
+/// What is remembered of a server whose process may end while it is unused.
 #[derive(Default)]
 pub(super) struct Idle(Mutex<IdleServer>);
 
@@ -22,7 +22,7 @@ struct IdleServer {
     listed: Option<OfferedTools>,
     /// What the server has declared, while its process is stopped.
     info: Option<ServerInfo>,
-    /// True if a task waits until nobody uses the process.
+    /// True if a task waits until the process is unused.
     is_watched: bool,
 }
 
@@ -35,8 +35,8 @@ impl Idle {
         self.server().info.is_some()
     }
 
-    /// Records that the process is started again, or stopped by the host. Returns true if it was stopped since nobody used
-    /// it.
+    /// Records that the process is started again, or stopped by the host. Returns true if it was stopped because it was
+    /// unused.
     pub(super) fn wake(&self) -> bool {
         self.server().info.take().is_some()
     }
@@ -48,7 +48,7 @@ impl Idle {
 }
 
 impl Link {
-    /// Lists the tools with `listed`. Those of a process that was stopped since nobody used it are the ones of before.
+    /// Lists the tools with `listed`. Those of a process that was stopped because it was unused are the last ones.
     pub(crate) async fn listing_unless_idle(
         self: &Arc<Self>,
         listed: impl Future<Output = Result<OfferedTools, ToolError>>,
@@ -70,18 +70,18 @@ impl Link {
         Ok(offers)
     }
 
-    /// Returns true if the process is stopped since nobody used it.
+    /// Returns true if the process is stopped because it was unused.
     pub(crate) fn is_asleep(&self) -> bool {
         self.idle.is_asleep()
     }
 
-    /// Returns true if the process is stopped since nobody used it, and the server does not have this: there is no need to
+    /// Returns true if the process is stopped because it was unused, and the server does not have this: there is no need to
     /// start it.
     pub(crate) fn sleeps_without(&self, has: impl Fn(&ServerInfo) -> bool) -> bool {
         self.idle.server().info.as_ref().is_some_and(|info| !has(info))
     }
 
-    /// Stops the process if nobody uses it. Returns the time of the next check.
+    /// Stops the process if it is unused. Returns the time of the next check.
     async fn stop_if_idle(&self, limit: Duration) -> Instant {
         let mut state = self.state.lock().await;
         let now = Instant::now();
@@ -112,7 +112,7 @@ impl Link {
     }
 }
 
-/// Stops the process whenever nobody has used it for `limit`, until the server is dropped.
+/// Stops the process whenever it was unused for `limit`, until the server is dropped.
 async fn stop_when_idle(link: Weak<Link>, limit: Duration) {
     let mut next = Instant::now() + limit;
     loop {
