@@ -26,7 +26,7 @@ const BATCH: usize = 16;
 /// The number of contracts that a worker remembers.
 const MAX_CONTRACTS: usize = 1_000;
 
-/// The versions of the tools to which queued runs of an application are bound; absent for new runs.
+/// The contracts to which the queued runs of an application are bound; absent for new runs.
 const CONTRACTS: &str = "SELECT DISTINCT contract FROM toolkit_runs WHERE application = ?1 AND phase = 'queued'";
 
 /// The worker of an application that started last, which takes new runs, as do all with the same tools.
