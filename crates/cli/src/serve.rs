@@ -167,7 +167,7 @@ fn mcp() -> Vec<Arg> {
             .long("list-at-most")
             .value_name("N")
             .value_parser(value_parser!(usize))
-            .help("List only tools to search with more tools [default: 128]"),
+            .help("Above N tools, list only tools to search [default: 128]"),
         Arg::new("timeout")
             .long("timeout")
             .value_name("TIME")
