@@ -50,6 +50,7 @@
 
 #[cfg(feature = "calls")]
 mod calls;
+mod client_network;
 #[cfg(feature = "connections")]
 mod connections;
 mod events;
@@ -72,6 +73,7 @@ mod wildcard;
 
 #[cfg(feature = "calls")]
 pub use self::calls::*;
+pub use self::client_network::client_network;
 #[cfg(feature = "connections")]
 #[doc(hidden)]
 pub use self::connections::*;

@@ -15,7 +15,6 @@
 //! | `proxies` | the proxies in front of a server, and the addresses of the clients behind them |
 
 mod body;
-mod client_network;
 mod connection_threads;
 mod connections;
 mod guard;
@@ -32,7 +31,6 @@ use std::time::Duration;
 
 #[doc(hidden)]
 pub use self::body::{BodyCharge, ReceivedBody};
-pub use self::client_network::client_network;
 #[doc(hidden)]
 pub use self::guard::{HostGuard, bearer, is_token};
 #[doc(hidden)]

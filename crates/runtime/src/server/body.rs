@@ -15,9 +15,9 @@ use http_body_util::BodyExt;
 use tokio::sync::Notify;
 
 use super::Limits;
-use super::client_network::client_network;
 use super::connections::Connection;
 use super::request_head::{Rejection, RequestHead};
+use crate::client_network;
 
 /// The maximum number of bytes of a body that are read and dropped because it is too large.
 const MAX_DISCARDED: usize = 64 << 20;

@@ -13,8 +13,8 @@ use http::HeaderMap;
 use tokio::sync::Notify;
 
 use super::Limits;
-use super::client_network::client_network;
 use super::response_budget::{ResponseBudget, ResponsePermit};
+use crate::client_network;
 
 /// The open connections of a server.
 #[derive(Clone)]
