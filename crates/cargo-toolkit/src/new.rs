@@ -32,7 +32,7 @@ const KINDS: [NewPackage; 3] = [
         about: "A command-line program and MCP server (the default)",
         source: ("src/main.rs", include_str!("../templates/mcp.rs")),
         packages: &["toolkit", "toolkit-cli"],
-        dependencies: "",
+        dependencies: "clap = { version = \"4\", features = [\"derive\"] }\n",
         commands: "cargo test\n\
                    cargo run -- call money:share --cents 1000 --people 4\n\
                    cargo run -- serve                # MCP over stdio\n\

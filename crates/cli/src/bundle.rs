@@ -4,11 +4,12 @@
 //! |---|---|
 //! | `mcpb` | the MCPB file |
 //! | `registry` | metadata for the MCP registry and for images |
+//! | `settings` | what the client asks its user for |
 
 mod mcpb;
 mod registry;
+mod settings;
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
@@ -17,13 +18,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Arg, ArgMatches, Command};
-use serde_json::{Value, json};
 use toolkit::Catalog;
 use toolkit_runtime::{FileAccess, Replacement, ShutdownSignals};
 
 use crate::error::{CommandError, Exit};
 use crate::program::Program;
-use crate::{credentials, runtime};
+use crate::runtime;
 
 pub(crate) fn command() -> Command {
     Command::new("bundle")
@@ -149,93 +149,5 @@ impl Write for Interruptible<'_> {
 
     fn flush(&mut self) -> io::Result<()> {
         self.file.flush()
-    }
-}
-
-/// An environment variable of the server.
-struct Setting {
-    /// The type in MCPB.
-    kind: String,
-    description: String,
-    is_secret: bool,
-    is_required: bool,
-}
-
-/// The settings by the names of their environment variables.
-struct Settings(BTreeMap<String, Setting>);
-
-impl Settings {
-    /// Collects the credentials that the tools require. Only some tools require each, so none is required.
-    fn from_catalog(catalog: &Catalog) -> Self {
-        let mut tools: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-        for tool in catalog.iter() {
-            for variable in credentials::variables(tool.requirements()) {
-                let names = tools.entry(variable).or_default();
-                if !names.contains(&tool.id().name()) {
-                    names.push(tool.id().name());
-                }
-            }
-        }
-        let settings = tools.into_iter().map(|(variable, tools)| {
-            let setting = Setting {
-                kind: "string".to_owned(),
-                description: format!("Required by {}", tools.join(", ")),
-                is_secret: variable != credentials::USER_ID,
-                is_required: false,
-            };
-            (variable, setting)
-        });
-        Self(settings.collect())
-    }
-
-    /// Adds a setting that the server needs in any case.
-    fn add(&mut self, variable: &str, kind: &str) {
-        let description = format!("Environment variable {variable} of the server");
-        let setting = Setting { kind: kind.to_owned(), description, is_secret: false, is_required: true };
-        self.0.insert(variable.to_owned(), setting);
-    }
-
-    fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Returns `user_config` of an MCPB manifest.
-    fn user_config(&self) -> Value {
-        let options = self.0.iter().map(|(variable, setting)| {
-            let mut option = json!({
-                "type": setting.kind,
-                "title": variable,
-                "description": setting.description,
-                "required": setting.is_required,
-            });
-            if setting.is_secret {
-                option["sensitive"] = json!(true);
-            }
-            if !setting.is_required {
-                // Without a default, the server would receive the placeholder.
-                option["default"] = json!("");
-            }
-            (variable.clone(), option)
-        });
-        options.collect()
-    }
-
-    /// Returns `env` of an MCPB manifest, which refers to `user_config`.
-    fn environment(&self) -> Value {
-        let values = self.0.keys().map(|variable| (variable.clone(), json!(format!("${{user_config.{variable}}}"))));
-        values.collect()
-    }
-
-    /// Returns `environmentVariables` of a package in `server.json`.
-    fn environment_variables(&self) -> Value {
-        let variables = self.0.iter().map(|(variable, setting)| {
-            json!({
-                "name": variable,
-                "description": setting.description,
-                "isRequired": setting.is_required,
-                "isSecret": setting.is_secret,
-            })
-        });
-        variables.collect()
     }
 }

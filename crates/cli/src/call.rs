@@ -19,8 +19,9 @@ use toolkit_runtime::read_bounded;
 use crate::error::{CommandError, Configure, Exit};
 use crate::flags::{self, Flag};
 use crate::options::program_name;
+use crate::program_options::ProgramOptions;
 use crate::style::{self, content_line, printable};
-use crate::{credentials, foreground, nats, proxied, runtime};
+use crate::{credentials, foreground, nats, program_options, proxied, runtime};
 
 /// Returns the command. The flags of the tool are unknown at this point, so its id and the following words are an external
 /// subcommand.
@@ -52,6 +53,7 @@ pub(crate) fn run(
     matches: &ArgMatches,
     configure: Configure<DispatcherBuilder>,
     program: &str,
+    options: Option<&ProgramOptions>,
 ) -> Result<Exit, CommandError> {
     // The tools of workers take the place of those of the program.
     let linked = if matches.contains_id("nats") { Catalog::new([])? } else { linked()? };
@@ -90,7 +92,7 @@ pub(crate) fn run(
                 let message = format!("arguments are flags or a JSON object; write `call {id} {spelled}`");
                 return Err(CommandError::usage(message));
             }
-            None => read.map_err(|error| unexpected(&error, tool, &flags).unwrap_or(error.into()))?,
+            None => read.map_err(|error| unexpected(&error, tool, &flags, options).unwrap_or(error.into()))?,
         },
     };
     if let Some(text) = tool_matches.get_one::<String>("arguments").filter(|text| is_bare_word(text)) {
@@ -202,8 +204,18 @@ fn is_bare_word(text: &str) -> bool {
 }
 
 /// Returns the error of a word that is neither a flag of the tool nor its JSON, unless clap suggests another flag.
-fn unexpected(error: &clap::Error, tool: &Tool, flags: &[Flag<'_>]) -> Option<CommandError> {
+fn unexpected(
+    error: &clap::Error,
+    tool: &Tool,
+    flags: &[Flag<'_>],
+    options: Option<&ProgramOptions>,
+) -> Option<CommandError> {
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else { return None };
+    if options.is_some_and(|options| options.args().any(|arg| program_options::name(arg) == *word)) {
+        let (program, id) = (program_name(), tool.id().unversioned());
+        let message = format!("`{word}` is an option of this program, and stands before the tool");
+        return Some(CommandError::usage(format!("{message}; write `{program} {word} … call {id}`")));
+    }
     if error.get(ContextKind::SuggestedArg).is_some() {
         return None;
     }

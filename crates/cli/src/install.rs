@@ -25,7 +25,7 @@ use crate::report::write_lints;
 /// Adds the entry of this program, or prints what would change.
 pub(crate) fn install(catalog: &Catalog, matches: &ArgMatches, program: &Program) -> Result<Exit, CommandError> {
     let target = target(matches, program)?;
-    let launch = client::launch(catalog, matches, target.client)?;
+    let launch = client::launch(catalog, matches, program.options.as_ref(), target.client)?;
     let entry = client::Entry::new(target.client, &target.name, &launch);
     let installed = change::install(&target, &entry, matches)?;
     if !matches.get_flag("print") {
@@ -59,7 +59,8 @@ pub(crate) fn install_command() -> Command {
              everything else in the file remains, with its comments.\n\n\
              The credentials that the tools require are environment variables of the server. The entry refers to them by \
              their names, and the client reads the values from its environment (Claude Code, Cursor) or asks for them \
-             (VS Code). Claude Desktop can do neither, so the values have to be filled in there.",
+             (VS Code). Claude Desktop can do neither, so the values have to be filled in there.\n\n\
+             Options of this program that are given here become arguments of `serve`, with absolute paths.",
         )
         .args(shared())
         .args([

@@ -39,7 +39,7 @@
 //! | `list`, `call`, `serve` and other names of commands | one command each, with its options |
 //! | `check`, `diff` | both print changes by `diff::write`; the sentence of a change is that of `toolkit_contract::Change` |
 //! | `calls`, `code`, `resources` | `check --calls`; `run` and `serve-sandbox`; `list --resources` and `show URI` |
-//! | `options`, `flags` | options that several commands have; flags for the arguments of a tool |
+//! | `program_options`, `options`, `flags` | options that the author declares; those that several commands have; flags for the arguments of a tool |
 //! | `listen`, `durable`, `nats`, `proxied`, `credentials` | what commands connect to, and with which tokens |
 //! | `in_process`, `runtime`, `foreground`, `meter` | requests at the own server, the runtime of tools, work that a terminal waits for, and its progress |
 //! | `formats`, `report`, `style` | what is printed |
@@ -84,6 +84,9 @@ mod meter;
 mod nats;
 mod options;
 mod program;
+// Parts of it are for `bundle` and `install` only.
+#[cfg_attr(not(all(feature = "bundle", feature = "install")), allow(dead_code))]
+mod program_options;
 mod proxied;
 mod report;
 #[cfg(feature = "mcp")]

@@ -1,5 +1,6 @@
 //! The configuration of a program: its name, version, dispatcher and servers.
 
+use clap::ArgMatches;
 use toolkit::Catalog;
 use toolkit::dispatch::DispatcherBuilder;
 #[cfg(feature = "proxy")]
@@ -9,7 +10,11 @@ use toolkit_mcp_server::Http;
 #[cfg(feature = "mcp")]
 use toolkit_mcp_server::ServerBuilder;
 
-use crate::error::{Configure, SetupError};
+use crate::error::{CommandError, Configure, SetupError};
+use crate::program_options::ProgramOptions;
+
+/// Configures a program with the values of its options.
+type ConfigureProgram = Box<dyn FnOnce(&ArgMatches, Program) -> Result<Program, CommandError>>;
 
 /// A command-line program with all linked tools.
 ///
@@ -32,6 +37,9 @@ pub struct Program {
     /// `None` in a program that calls [`main`](crate::main).
     pub(crate) version: Option<String>,
     pub(crate) package: Package,
+    pub(crate) options: Option<ProgramOptions>,
+    /// Configures the program with the values of its options, until it has been done.
+    pub(crate) configure: Option<ConfigureProgram>,
     pub(crate) catalog: Configure<Catalog>,
     pub(crate) dispatcher: Configure<DispatcherBuilder>,
     #[cfg(feature = "mcp")]
@@ -79,6 +87,8 @@ impl Program {
             name,
             version: None,
             package: Package::default(),
+            options: None,
+            configure: None,
             catalog: Box::new(Ok),
             dispatcher: Box::new(Ok),
             #[cfg(feature = "mcp")]
@@ -120,6 +130,50 @@ impl Program {
     /// Sets the URL of the source code, which `bundle` publishes. An empty text removes it.
     pub fn repository(mut self, url: impl Into<String>) -> Self {
         self.package.repository = given(url.into());
+        self
+    }
+
+    /// Adds options to the command line, and configures the program with their values.
+    ///
+    /// The options stand before or after each command, and in its `--help`. A command that runs no tool, such as `list`, works
+    /// without required ones, and the program is not configured by them then. An option that has a name of a command's option
+    /// is an error of every start.
+    ///
+    /// `install` writes the given options into the entry of the client, and `bundle` asks the user for them: for a file or a
+    /// directory if the value is a path, and for a secret if the option has `env` and `hide_env_values`, which is never part of
+    /// a command line. Settings that the user leaves empty count as not given.
+    ///
+    /// ```no_run
+    /// use std::path::PathBuf;
+    ///
+    /// struct Db;
+    /// # impl Db { fn open(_: PathBuf) -> std::io::Result<Db> { Ok(Db) } }
+    ///
+    /// #[derive(clap::Args)]
+    /// struct Options {
+    ///     /// The file with the notes
+    ///     #[arg(long, value_name = "FILE", default_value = "notes.db")]
+    ///     db: PathBuf,
+    /// }
+    ///
+    /// fn main() -> std::process::ExitCode {
+    ///     toolkit_cli::program!()
+    ///         .options(|options: Options, program| {
+    ///             Ok(program.dispatcher(|dispatcher| Ok(dispatcher.state(Db::open(options.db)?))))
+    ///         })
+    ///         .main()
+    /// }
+    /// ```
+    ///
+    /// A later call replaces an earlier one.
+    pub fn options<O: clap::Args>(
+        mut self,
+        configure: impl FnOnce(O, Program) -> Result<Program, SetupError> + 'static,
+    ) -> Self {
+        self.options = Some(ProgramOptions::new::<O>());
+        self.configure = Some(Box::new(|matches, program| {
+            configure(O::from_arg_matches(matches)?, program).map_err(CommandError::Setup)
+        }));
         self
     }
 

@@ -87,15 +87,15 @@ impl Program {
     }
 }
 
-/// Returns the command line of a program.
-fn command(program: &Program) -> Command {
+/// Returns the command line of a program, with its own options.
+fn command(program: &Program) -> Result<Command, CommandError> {
     let command = Command::new(program_name());
     let command = match &program.version {
         // `--version` prints the name of the program, not that of its file.
         Some(version) => command.display_name(program.name.clone()).version(version.clone()),
         None => command,
     };
-    command
+    let command = command
         .bin_name(program_name())
         .about("List, search, call, export, check and serve the tools of this program")
         .after_help(EXIT_CODES)
@@ -103,7 +103,11 @@ fn command(program: &Program) -> Command {
         .arg_required_else_help(true)
         .disable_help_subcommand(true)
         .subcommands(commands())
-        .subcommands(DISABLED.iter().map(|(name, _)| disabled_command(name)))
+        .subcommands(DISABLED.iter().map(|(name, _)| disabled_command(name)));
+    match &program.options {
+        Some(options) => options.add_to(command),
+        None => Ok(command),
+    }
 }
 
 /// Returns the commands of the enabled features.
@@ -146,15 +150,23 @@ fn commands() -> Vec<Command> {
 
 /// Parses the command line and runs its command.
 fn run(words: &[OsString], mut program: Program) -> Result<Exit, CommandError> {
-    let matches = command(&program).try_get_matches_from(words)?;
-    let (name, matches): (&str, &ArgMatches) =
+    let settled = program.options.as_ref().map(|options| options.without_empty(words));
+    let matches = command(&program)?.try_get_matches_from(settled.as_deref().unwrap_or(words))?;
+    let (name, matches_of_command): (&str, &ArgMatches) =
         matches.subcommand().expect("clap rejects a command line without a command");
     if let Some((_, feature)) = DISABLED.iter().find(|(disabled, _)| *disabled == name) {
         return Err(CommandError::missing_feature(feature));
     }
     if matches!(name, "serve" | "serve-sandbox") {
-        stderr::start(matches)?;
+        stderr::start(matches_of_command)?;
     }
+    if let Some(options) = &mut program.options
+        && let Some(values) = options.read(name, &matches)?
+        && let Some(configure) = program.configure.take()
+    {
+        program = configure(&values, program)?;
+    }
+    let matches = matches_of_command;
     let configure = std::mem::replace(&mut program.catalog, Box::new(Ok));
     let workers = match name {
         "list" | "search" | "show" => nats::catalog(matches)?,
@@ -189,8 +201,8 @@ fn run(words: &[OsString], mut program: Program) -> Result<Exit, CommandError> {
         "export" => export::run(&catalog()?, matches),
         #[cfg(feature = "export")]
         "cost" => cost::run(&catalog()?, matches),
-        "completions" => completions::run(&catalog()?, matches, command(&program)),
-        "call" => call::run(catalog, matches, program.dispatcher, &program.name),
+        "completions" => completions::run(&catalog()?, matches, command(&program)?),
+        "call" => call::run(catalog, matches, program.dispatcher, &program.name, program.options.as_ref()),
         #[cfg(feature = "chain")]
         "chain" => chain::run(catalog, matches, program.dispatcher, &program.name),
         #[cfg(feature = "code")]

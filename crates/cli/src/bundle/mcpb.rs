@@ -14,10 +14,13 @@ use toolkit::Catalog;
 use toolkit::catalog::{Naming, WireNames};
 use toolkit_runtime::read_regular_file;
 
-use super::{Metadata, Settings, description, failed, title};
+use super::settings::Settings;
+use super::{Metadata, description, failed, title};
 use crate::bundle;
 use crate::error::{CommandError, Exit};
 use crate::program::Program;
+use crate::program_options::ProgramOptions;
+use crate::stderr::say;
 use crate::style::{self, printable};
 
 /// The types of settings.
@@ -36,7 +39,8 @@ pub(super) fn command() -> Command {
         .long_about(
             "Write an MCPB file with this program, which clients such as Claude Desktop install. It starts `serve` with the \
              arguments after `--`. The same programs and options give the same bytes.\n\n\
-             The client asks the user for the credentials that the tools require, and stores them as secrets.",
+             The client asks the user for the credentials that the tools require, and stores them as secrets. It also asks \
+             for the options of this program, except those that are given here, which are fixed.",
         )
         .args([
             path("output").short('o').long("output").help("The file [default: NAME-VERSION.mcpb]"),
@@ -73,7 +77,8 @@ pub(super) fn run(catalog: &Catalog, matches: &ArgMatches, program: &Program) ->
         None => vec![std::env::current_exe()?],
     };
     let executables = open_all(&paths)?;
-    let settings = settings(catalog, matches)?;
+    let settings = settings(catalog, matches, program)?;
+    let fixed = program.options.as_ref().map(ProgramOptions::words_anywhere).transpose()?.unwrap_or_default();
     let extra = matches.get_many::<String>("arguments").unwrap_or_default();
     let icon = matches.get_one::<PathBuf>("icon");
     let manifest = Manifest {
@@ -85,7 +90,7 @@ pub(super) fn run(catalog: &Catalog, matches: &ArgMatches, program: &Program) ->
         license: program.package.license.as_deref(),
         repository: program.package.repository.as_deref(),
         icon: icon.map(|_| "icon.png"),
-        arguments: std::iter::once("serve".to_owned()).chain(extra.cloned()).collect(),
+        arguments: [settings.arguments(), vec!["serve".to_owned()], fixed, extra.cloned().collect()].concat(),
         settings: &settings,
     };
     let manifest = manifest.to_json(&executables, catalog)?;
@@ -118,16 +123,22 @@ fn check_name(name: &str) -> Result<(), CommandError> {
     }
 }
 
-fn settings(catalog: &Catalog, matches: &ArgMatches) -> Result<Settings, CommandError> {
-    let mut settings = Settings::from_catalog(catalog);
+fn settings(catalog: &Catalog, matches: &ArgMatches, program: &Program) -> Result<Settings, CommandError> {
+    let mut settings = Settings::of(program, catalog);
+    for name in settings.unasked() {
+        let message =
+            format!("`{name}` may be repeated, so that clients cannot ask for it; give it here if it is needed");
+        say(style::NOTE, &message);
+    }
     for given in matches.get_many::<String>("env").unwrap_or_default() {
         let (name, kind) = given.split_once('=').unwrap_or((given, "string"));
         let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-        if !is_name || !TYPES.contains(&kind) {
+        let kind = TYPES.into_iter().find(|known| *known == kind);
+        let Some(kind) = kind.filter(|_| is_name) else {
             let message =
                 format!("`--env {given}`: expected the name of a variable, or NAME=TYPE with one of the types");
             return Err(CommandError::usage(format!("{message} {}", TYPES.join(", "))));
-        }
+        };
         settings.add(name, kind);
     }
     Ok(settings)
@@ -200,8 +211,9 @@ impl Manifest<'_> {
         let first = executables.first().expect("a bundle has a program");
         let path = |executable: &Executable| format!("${{__dirname}}/{}", executable.entry(self.name));
         let mut config = json!({ "command": path(first), "args": self.arguments });
-        if !self.settings.is_empty() {
-            config["env"] = self.settings.environment();
+        let environment = self.settings.environment();
+        if !environment.is_empty() {
+            config["env"] = Value::Object(environment);
         }
         let others = executables[1..].iter();
         let others: Map<String, Value> =

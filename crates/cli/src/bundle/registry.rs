@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use toolkit::Catalog;
 
-use super::{Metadata, Settings, description, failed, registry_name, title};
+use super::settings::Settings;
+use super::{Metadata, description, failed, registry_name, title};
 use crate::error::{CommandError, Exit};
 use crate::program::Program;
 use crate::{bundle, style};
@@ -85,7 +86,7 @@ fn server(catalog: &Catalog, matches: &ArgMatches, program: &Program) -> Result<
     if let Some(url) = text("repository").or(program.package.repository.as_deref()) {
         server["repository"] = json!({ "url": url, "source": host_name(url) });
     }
-    let settings = Settings::from_catalog(catalog);
+    let settings = Settings::of(program, catalog);
     let mut packages = Vec::new();
     if let (Some(path), Some(url)) = (matches.get_one::<PathBuf>("mcpb"), text("mcpb-url")) {
         if !url.contains("mcp") {
@@ -101,13 +102,20 @@ fn server(catalog: &Catalog, matches: &ArgMatches, program: &Program) -> Result<
             "transport": { "type": "stdio" },
         }));
     }
-    packages.extend(
-        texts("image")
-            .map(|image| json!({ "registryType": "oci", "identifier": image, "transport": { "type": "stdio" } })),
-    );
+    packages.extend(texts("image").map(|image| {
+        let mut package = json!({ "registryType": "oci", "identifier": image, "transport": { "type": "stdio" } });
+        let mut arguments = settings.package_arguments();
+        if !arguments.is_empty() {
+            // The arguments of a container take the place of all default ones.
+            arguments.insert(0, json!({ "type": "positional", "value": "serve" }));
+            package["packageArguments"] = json!(arguments);
+        }
+        package
+    }));
     if !packages.is_empty() {
-        if !settings.is_empty() {
-            packages.iter_mut().for_each(|package| package["environmentVariables"] = settings.environment_variables());
+        let variables = settings.environment_variables();
+        if !variables.is_empty() {
+            packages.iter_mut().for_each(|package| package["environmentVariables"] = json!(variables));
         }
         server["packages"] = json!(packages);
     }

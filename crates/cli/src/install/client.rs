@@ -9,8 +9,9 @@ use clap::{ArgMatches, ValueEnum};
 use serde_json::{Map, Value, json};
 use toolkit::Catalog;
 
-use crate::credentials;
 use crate::error::CommandError;
+use crate::program_options::ProgramOptions;
+use crate::{credentials, program_options};
 
 /// A client whose configuration `install` changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -287,9 +288,18 @@ impl Entry {
     }
 }
 
-/// Reads the options for the server.
-pub(super) fn launch(catalog: &Catalog, matches: &ArgMatches, client: Client) -> Result<Launch, CommandError> {
+/// Reads the options for the server, among them those of the program.
+pub(super) fn launch(
+    catalog: &Catalog,
+    matches: &ArgMatches,
+    options: Option<&ProgramOptions>,
+    client: Client,
+) -> Result<Launch, CommandError> {
     if let Some(url) = matches.get_one::<String>("http") {
+        if let Some(name) = options.and_then(ProgramOptions::first_given) {
+            let message = format!("`{name}` is for a server that the client starts, and {url} runs already");
+            return Err(CommandError::usage(message));
+        }
         if !client.has_remote_servers() {
             let message = format!(
                 "the configuration of {} has only programs; add {url} in its settings, under connectors",
@@ -300,9 +310,11 @@ pub(super) fn launch(catalog: &Catalog, matches: &ArgMatches, client: Client) ->
         let token = matches.get_one::<String>("token-env").cloned();
         return Ok(Launch::Remote { url: url.clone(), token });
     }
+    let own = options.map(ProgramOptions::words_anywhere).transpose()?.unwrap_or_default();
     let extra = matches.get_many::<String>("arguments").unwrap_or_default();
-    let arguments = std::iter::once("serve".to_owned()).chain(extra.cloned()).collect();
-    Ok(Launch::Program { command: executable()?, arguments, environment: environment(catalog, matches)? })
+    let arguments = std::iter::once("serve".to_owned()).chain(own).chain(extra.cloned()).collect();
+    let secrets = options.into_iter().flat_map(ProgramOptions::args).filter_map(program_options::secret);
+    Ok(Launch::Program { command: executable()?, arguments, environment: environment(catalog, matches, secrets)? })
 }
 
 /// Returns the absolute path of this program.
@@ -316,10 +328,14 @@ pub(super) fn executable() -> Result<String, CommandError> {
     })
 }
 
-/// Returns the variables of `--env`, and those of the credentials that the tools require.
-fn environment(catalog: &Catalog, matches: &ArgMatches) -> Result<Vec<Variable>, CommandError> {
+/// Returns the variables of `--env`, those of secret options, and those of the credentials that the tools require.
+fn environment(
+    catalog: &Catalog,
+    matches: &ArgMatches,
+    secrets: impl Iterator<Item = String>,
+) -> Result<Vec<Variable>, CommandError> {
     let credentials = catalog.iter().flat_map(|tool| credentials::variables(tool.requirements()));
-    let mut values: BTreeMap<String, Option<String>> = credentials.map(|name| (name, None)).collect();
+    let mut values: BTreeMap<String, Option<String>> = credentials.chain(secrets).map(|name| (name, None)).collect();
     for given in matches.get_many::<String>("env").unwrap_or_default() {
         let (name, value) = match given.split_once('=') {
             Some((name, value)) => (name, Some(value.to_owned())),

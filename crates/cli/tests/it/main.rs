@@ -23,6 +23,7 @@ mod memory;
 mod nats;
 mod otc;
 mod page;
+mod program_options;
 mod serve;
 mod server_card;
 mod show;
