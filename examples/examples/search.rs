@@ -17,7 +17,7 @@ fn forecast(city: String) -> String {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let index = Index::from_tools(&Catalog::linked()?);
-    let hits = index.search("sum of two numbers", 5);
+    let hits = index.search("add two numbers", 5);
     for hit in &hits {
         println!("{:.2} {} {}", hit.score, hit.summary.id, hit.summary.short_description);
     }

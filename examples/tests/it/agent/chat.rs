@@ -15,7 +15,7 @@ pub(crate) const CHAT_COMPLETIONS: Wire = Wire {
     fields: || json!({ "model": MODEL, "stream": true, "stream_options": { "include_usage": true } }),
     take_tools,
     question: || json!({ "role": "user", "content": QUESTION }),
-    echo: |turn| message(if turn.text.is_empty() { Value::Null } else { turn.text.into() }, turn),
+    echo,
     results: |turn| {
         let results = turn.calls.iter();
         results.map(|call| json!({ "role": "tool", "tool_call_id": call.id, "content": call.text() })).collect()
@@ -28,8 +28,7 @@ pub(crate) const MISTRAL: Wire = Wire {
     api: "mistral",
     key: Some("MISTRAL_API_KEY"),
     fields: || json!({ "model": MODEL, "stream": true }),
-    // A call may come without a type, and goes back with it.
-    echo: |turn| message(turn.text.into(), turn),
+    // A call may come without a type, and goes back with it; a text that is empty goes back as `null`, which Mistral accepts.
     results: |turn| {
         let results = turn
             .calls
@@ -48,7 +47,8 @@ pub(crate) fn take_tools(request: &mut Value) -> Vec<(Value, Value)> {
     functions.map(|tool| (tool["function"]["name"].clone(), tool["function"]["parameters"].clone())).collect()
 }
 
-fn message(content: Value, turn: &Turn) -> Vec<Value> {
+fn echo(turn: &Turn) -> Vec<Value> {
+    let content = if turn.text.is_empty() { Value::Null } else { turn.text.into() };
     let mut message = json!({ "role": "assistant", "content": content });
     if !turn.calls.is_empty() {
         let calls = turn.calls.iter().map(|call| {
