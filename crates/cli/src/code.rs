@@ -29,7 +29,7 @@ pub(crate) fn run_command() -> Command {
     Command::new("run")
         .about("Run a program that calls the tools")
         .long_about(
-            "Run a program that calls the tools: JavaScript, the body of an async function, in which \
+            "Run a program that calls the tools: JavaScript or TypeScript, the body of an async function, in which \
              `await tools.NAMESPACE.NAME({...})` calls a tool. What it returns goes to stdout as JSON, and what it \
              prints to stderr.\n\nThe program has no files, no network and no variables of the environment. The tools \
              that it calls are those of `call`, with the same credentials.",
