@@ -20,7 +20,7 @@ pub struct Way {
 /// Returns the ways, the one without tools first.
 #[must_use]
 pub fn ways() -> Vec<Way> {
-    let toolkit = format!("toolkit = {{ path = {:?} }}\n", project().join("toolkit"));
+    let toolkit = format!("toolkit-core = {{ path = {:?} }}\n", project().join("toolkit"));
     let derives = "serde = { version = \"1\", features = [\"derive\"] }\nschemars = \"1\"\n";
     let rmcp = "rmcp = { version = \"=3.11.0\", default-features = false, features = [\"server\", \"macros\"] }\n";
     let tools_rs = "tools-rs = \"=0.3.3\"\ntools_core = \"=0.3.3\"\ntools_macros = \"=0.3.0\"\ninventory = \"0.3\"\nserde_json = \"1\"\n";

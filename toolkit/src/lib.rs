@@ -2,6 +2,7 @@
 //!
 //! The attribute [`tool`](macro@tool) turns a function into a tool. [`Catalog`] collects the tools of all crates that
 //! are linked into a program, and [`Dispatcher`] calls them and validates their arguments and results.
+//! `cargo add toolkit-core` adds this library, which programs name `toolkit`.
 //!
 //! ```standalone_crate
 //! use toolkit::{Catalog, Dispatcher, tool};

@@ -105,14 +105,14 @@ fn minimal() -> Vec<(&'static str, &'static str, String)> {
         (
             "least-toolkit-sync",
             "toolkit, no default features",
-            format!("toolkit = {{ path = {toolkit:?}, default-features = false }}\n"),
+            format!("toolkit-core = {{ path = {toolkit:?}, default-features = false }}\n"),
         ),
         (
             "least-toolkit-async",
             "toolkit, with `async`",
-            format!("toolkit = {{ path = {toolkit:?}, default-features = false, features = [\"async\"] }}\n"),
+            format!("toolkit-core = {{ path = {toolkit:?}, default-features = false, features = [\"async\"] }}\n"),
         ),
-        ("least-toolkit", "toolkit", format!("toolkit = {{ path = {toolkit:?} }}\n")),
+        ("least-toolkit", "toolkit", format!("toolkit-core = {{ path = {toolkit:?} }}\n")),
         (
             "least-rmcp",
             "rmcp 3.11.0: server, macros, transport-io",

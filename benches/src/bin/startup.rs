@@ -45,7 +45,7 @@ fn main() -> io::Result<()> {
 }
 
 fn write_programs(workshop: &Workshop, sizes: &[usize]) -> io::Result<()> {
-    let toolkit = format!("toolkit = {{ path = {:?} }}\n", project().join("toolkit"));
+    let toolkit = format!("toolkit-core = {{ path = {:?} }}\n", project().join("toolkit"));
     workshop.package("shared", "serde = { version = \"1\", features = [\"derive\"] }\nschemars = \"1\"\n")?;
     workshop.source("shared", "src/lib.rs", SHARED)?;
     let mut dependencies = format!("{toolkit}shared = {{ path = \"../shared\" }}\n");

@@ -31,7 +31,7 @@ const KINDS: [NewPackage; 3] = [
         name: "mcp",
         about: "A command-line program and MCP server (the default)",
         source: ("src/main.rs", include_str!("../templates/mcp.rs")),
-        packages: &["toolkit", "toolkit-cli"],
+        packages: &[TOOLKIT, "toolkit-cli"],
         dependencies: "clap = { version = \"4\", features = [\"derive\"] }\n",
         commands: "cargo test\n\
                    cargo run -- call money:share --cents 1000 --people 4\n\
@@ -42,7 +42,7 @@ const KINDS: [NewPackage; 3] = [
         name: "agent",
         about: "A program that sends a question to a model and runs the tools that it calls",
         source: ("src/main.rs", include_str!("../templates/agent.rs")),
-        packages: &["toolkit", "toolkit-providers", "toolkit-tower"],
+        packages: &[TOOLKIT, "toolkit-providers", "toolkit-tower"],
         dependencies: "tokio = { version = \"1\", features = [\"rt-multi-thread\"] }\n\
                        ureq = { version = \"3\", default-features = false, features = [\"rustls\"] }\n",
         commands: "cargo test\n\
@@ -53,7 +53,7 @@ const KINDS: [NewPackage; 3] = [
         name: "library",
         about: "A library of tools for other programs",
         source: ("src/lib.rs", include_str!("../templates/library.rs")),
-        packages: &["toolkit"],
+        packages: &[TOOLKIT],
         dependencies: "",
         commands: "cargo test\n\
                    cargo toolkit list\n\
@@ -108,8 +108,8 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<String, String> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let other =
         format!("write another name, such as `cargo toolkit new {}`", path.with_file_name("my-tools").display());
-    if kind.packages.iter().chain(&["toolkit-contract"]).any(|package| *package == name) {
-        return Err(format!("the new package depends on a package `{name}`; {other}"));
+    if kind.packages.iter().chain(&["toolkit", "toolkit-contract"]).any(|used| *used == name) {
+        return Err(format!("the new package depends on another `{name}`; {other}"));
     }
     let mut new = cargo();
     new.args(["new", "--quiet", "--edition", "2024"]).args((kind.name == "library").then_some("--lib")).arg(path);
@@ -140,21 +140,15 @@ fn write(kind: &NewPackage, path: &Path, name: &str) -> io::Result<()> {
     let readme = format!("# {name}\n\n```sh\n{}```\n", kind.commands);
     fs::write(path.join("README.md"), readme)?;
 
-    let dependency = |krate: &str| {
-        let package = match krate {
-            "toolkit" if TOOLKIT != krate => format!("package = {}, ", quoted(TOOLKIT)),
-            _ => String::new(),
-        };
-        let version = quoted(env!("CARGO_PKG_VERSION"));
-        match &repository {
-            Some(root) => {
-                let folder =
-                    krate.strip_prefix("toolkit-").map_or(root.join("toolkit"), |name| root.join("crates").join(name));
-                format!("{krate} = {{ {package}path = {} }}\n", quoted(&folder.to_string_lossy()))
-            }
-            None if package.is_empty() => format!("{krate} = {version}\n"),
-            None => format!("{krate} = {{ {package}version = {version} }}\n"),
+    let dependency = |package: &str| match &repository {
+        Some(root) => {
+            let folder = match package.strip_prefix("toolkit-") {
+                Some(name) if package != TOOLKIT => root.join("crates").join(name),
+                _ => root.join("toolkit"),
+            };
+            format!("{package} = {{ path = {} }}\n", quoted(&folder.to_string_lossy()))
         }
+        None => format!("{package} = {}\n", quoted(env!("CARGO_PKG_VERSION"))),
     };
     let packages: String = kind.packages.iter().map(|package| dependency(package)).collect();
     let manifest = path.join("Cargo.toml");

@@ -9,7 +9,7 @@ use clap::ArgMatches;
 use serde_json::Value;
 
 /// The name of the package of the library `toolkit`.
-pub(crate) const TOOLKIT: &str = "toolkit";
+pub(crate) const TOOLKIT: &str = "toolkit-core";
 
 /// A library with tools.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ impl Package {
     /// # Errors
     ///
     /// Returns an error if no package or several packages match, or if the package has no library or does not depend on
-    /// `toolkit`.
+    /// `toolkit-core`.
     pub(crate) fn find(matches: &ArgMatches) -> Result<Self, String> {
         check_manifest(matches)?;
         let wanted = matches.get_one::<String>("package").map(String::as_str);
@@ -45,7 +45,7 @@ impl Package {
         let package = choose(&metadata, wanted)?;
         let library = library_of(package)?;
         let toolkit = toolkit_dependency(&metadata, package)
-            .ok_or_else(|| format!("`{}` does not depend on `toolkit`", package.name))?;
+            .ok_or_else(|| format!("`{}` does not depend on `{TOOLKIT}`", package.name))?;
         let directory = package.manifest_path.parent().map(PathBuf::from);
         Ok(Self {
             name: package.name.clone(),
@@ -106,16 +106,16 @@ fn choose<'m>(metadata: &'m Metadata, wanted: Option<&str>) -> Result<&'m Packag
     let candidates: Vec<&PackageMetadata> = members.into_iter().filter(has_tools).collect();
     match candidates[..] {
         [package] => Ok(package),
-        [] => Err("no library of the workspace depends on `toolkit`".to_owned()),
+        [] => Err(format!("no library of the workspace depends on `{TOOLKIT}`")),
         _ => {
             let names = candidates.iter().map(|package| format!("`{}`", package.name));
             let names: Vec<String> = names.collect();
-            Err(format!("several libraries depend on `toolkit`; choose one with `-p`: {}", names.join(", ")))
+            Err(format!("several libraries depend on `{TOOLKIT}`; choose one with `-p`: {}", names.join(", ")))
         }
     }
 }
 
-/// Returns the direct or transitive dependency `toolkit` of a package.
+/// Returns the direct or transitive dependency `toolkit-core` of a package.
 fn toolkit_dependency<'m>(metadata: &'m Metadata, package: &PackageMetadata) -> Option<&'m PackageMetadata> {
     let packages: BTreeMap<&str, &PackageMetadata> =
         metadata.packages.iter().map(|package| (&*package.id, package)).collect();
@@ -133,7 +133,7 @@ fn toolkit_dependency<'m>(metadata: &'m Metadata, package: &PackageMetadata) -> 
     None
 }
 
-/// Returns the source of `toolkit-cli`, which is that of `toolkit`: another source would link a second `toolkit` without
+/// Returns the source of `toolkit-cli`, which is that of `toolkit-core`: another source would link a second one without
 /// the tools.
 fn toolkit_cli_source(toolkit: &PackageMetadata) -> Result<String, String> {
     match toolkit.source.as_deref() {
@@ -269,7 +269,7 @@ fn workspace(matches: &ArgMatches) -> Result<Metadata, String> {
 ///
 /// As for [`workspace`].
 fn with_dependencies(matches: &ArgMatches) -> Result<Metadata, String> {
-    // `toolkit` may be an optional dependency.
+    // `toolkit-core` may be an optional dependency.
     let mut options = vec!["--all-features".to_owned()];
     // Without the filter, cargo needs the dependencies of all platforms, which may be missing offline.
     options.extend(host().map(|host| format!("--filter-platform={host}")));

@@ -160,7 +160,7 @@ fn needs_feature(schema: &str, keyword: &str) -> SchemaDiagnostic {
         }
         keyword => (child(schema, keyword), format!("this use of `{keyword}`")),
     };
-    let message = format!("{subject} needs the feature `jsonschema` of `toolkit`");
+    let message = format!("{subject} needs the feature `jsonschema` of `toolkit-core`");
     SchemaDiagnostic::new(SchemaErrorKind::UnsupportedKeyword, pointer, message)
 }
 

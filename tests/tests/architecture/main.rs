@@ -21,7 +21,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
-/// The folder of every library of the workspace, by the name of its package.
+/// The folder of every library of the workspace, by the name of its package; `toolkit` for `toolkit-core`.
 fn folders() -> BTreeMap<String, PathBuf> {
     let within = |folder: PathBuf| std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let at_the_top =
@@ -30,7 +30,8 @@ fn folders() -> BTreeMap<String, PathBuf> {
     let name = |folder: &Path| {
         let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).unwrap();
         let name = manifest.lines().find_map(|line| line.strip_prefix("name = "));
-        name.unwrap().trim_matches('"').to_owned()
+        let name = name.unwrap().trim_matches('"');
+        name.strip_suffix("-core").unwrap_or(name).to_owned()
     };
     folders.map(|folder| (name(&folder), folder)).collect()
 }

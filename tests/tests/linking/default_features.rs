@@ -1,6 +1,6 @@
 //! Programs as their users build them: outside of the workspace, with the features that README and the chapters name.
 //!
-//! The other tests are built together with crates that enable more features of `toolkit`.
+//! The other tests are built together with crates that enable more features of `toolkit-core`.
 
 use std::collections::BTreeSet;
 use std::io::Write;

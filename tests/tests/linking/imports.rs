@@ -32,7 +32,7 @@ fn every_tool_of_the_real_manifests_has_types() {
     let toolkit = tests.join("../toolkit");
     let manifest = format!(
         "[package]\nname = \"real\"\nedition = \"2024\"\n[workspace]\n[dependencies]\n\
-         toolkit = {{ path = {toolkit:?}, default-features = false, features = [\"import\"] }}\n\
+         toolkit-core = {{ path = {toolkit:?}, default-features = false, features = [\"import\"] }}\n\
          [profile.dev.package.\"*\"]\ndebug = false\n"
     );
     fs::write(package.join("Cargo.toml"), manifest).unwrap();

@@ -109,7 +109,7 @@ for example: {"query":"a","limit":1}
 ["query","limit"]
 0 `read`
 1 `move`
-  the input schema is invalid: at /additionalProperties/pattern: the pattern `^(?!/)`, with look-around or a back reference, needs the feature `jsonschema` of `toolkit`
+  the input schema is invalid: at /additionalProperties/pattern: the pattern `^(?!/)`, with look-around or a back reference, needs the feature `jsonschema` of `toolkit-core`
 2 `copy`
   the input schema is invalid: at /description: must be a string, got 3
 "#;

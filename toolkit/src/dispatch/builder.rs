@@ -452,7 +452,7 @@ pub(super) fn check(catalog: &Catalog, states: &States, limiter: &Limiter) -> Re
             tool.timeout().is_some() || tool.entry().is_some_and(blocks)
         };
         diagnostics.extend(catalog.records().filter(needs).map(|tool| {
-            let message = "`timeout` and `blocking` need the feature `async` of `toolkit`";
+            let message = "`timeout` and `blocking` need the feature `async` of `toolkit-core`";
             Diagnostic::new(DiagnosticKind::MissingFeature, message, [tool])
         }));
     }

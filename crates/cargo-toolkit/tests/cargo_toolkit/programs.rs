@@ -191,7 +191,9 @@ fn new_rejects_names_and_folders_in_one_line_that_says_what_to_write() {
         let refused = refused(&[name]);
         assert!(refused.ends_with(other) && !refused.contains("--name"), "{refused}");
     }
-    assert!(refused(&["toolkit"]).starts_with("the new package depends on a package `toolkit`"));
+    for name in ["toolkit", "toolkit-core", "toolkit-cli"] {
+        assert_eq!(refused(&[name]), format!("the new package depends on another `{name}`{other}"));
+    }
     assert_ran(&cargo_new(folder.path(), &["--mcp", "--agent", "new-two"]), 2, "");
     let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name()).collect();
     assert_eq!(left, ["new-mcp"]);
@@ -202,7 +204,7 @@ fn a_new_package_says_that_the_paths_of_its_dependencies_are_those_of_this_machi
     let folder = tempfile::tempdir().unwrap();
     assert!(cargo_new(folder.path(), &["new-mcp"]).status.success());
     let read = |file: &str| fs::read_to_string(folder.path().join("new-mcp").join(file)).unwrap();
-    assert!(read("Cargo.toml").contains("\ntoolkit = { path = "));
+    assert!(read("Cargo.toml").contains("\ntoolkit-core = { path = "));
     assert!(read("Cargo.toml").ends_with("\n[profile.dev.package.\"*\"]\ndebug = false\n"));
     let ci = read(".github/workflows/ci.yml");
     assert!(
