@@ -17,7 +17,11 @@ pub(crate) const CHAT: Wire = Wire {
     take_tools,
     question: || json!({ "role": "user", "content": QUESTION }),
     echo: |turn| {
-        let mut message = json!({ "role": "assistant", "content": turn.text });
+        let mut message = json!({ "role": "assistant" });
+        // An empty text is as good as none.
+        if !turn.text.is_empty() {
+            message["content"] = turn.text.into();
+        }
         if !turn.calls.is_empty() {
             message["tool_calls"] = calls(turn);
         }
