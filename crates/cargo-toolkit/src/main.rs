@@ -4,6 +4,8 @@
 //! and shares its build. `cargo toolkit new` writes such a library, or a program.
 #![forbid(unsafe_code)]
 
+mod dev;
+mod guard;
 mod new;
 mod package;
 mod program;
@@ -28,6 +30,9 @@ fn main() -> ExitCode {
     if words.get(1).is_some_and(|word| word == "toolkit") {
         words.remove(1);
     }
+    if words.get(1).is_some_and(|word| word == guard::OPTION) {
+        return guard::run(&words[2..]);
+    }
     let matches = match command_line().try_get_matches_from(words) {
         Ok(matches) => matches,
         Err(error) => {
@@ -45,21 +50,25 @@ fn main() -> ExitCode {
             Err(message) => fail(&message, FAILED),
         };
     }
+    if let Some(("dev", options)) = matches.subcommand() {
+        return dev::run(&matches, options).unwrap_or_else(|message| fail(&message, USAGE));
+    }
     let (name, _) = matches.subcommand().expect("clap rejects a command line without a command");
     if !commands().any(|(command, _)| command == name) {
-        let names: Vec<&str> = std::iter::once("new").chain(commands().map(|(command, _)| command)).collect();
+        let names: Vec<&str> = ["new", "dev"].into_iter().chain(commands().map(|(command, _)| command)).collect();
         return fail(&format!("there is no command `{name}`; the commands are {}", names.join(", ")), USAGE);
     }
     let package = match Package::find(&matches) {
         Ok(package) => package,
         Err(message) => return fail(&message, USAGE),
     };
-    let executable = match program::build(&package, &matches) {
+    let words = command_and_arguments(&matches);
+    let executable = match program::build(&package, &matches, &words) {
         Ok(executable) => executable,
         Err(message) => return fail(&message, FAILED),
     };
     let mut command = Command::new(executable);
-    command.args(command_and_arguments(&matches)).env("TOOLKIT_PROGRAM", "cargo toolkit");
+    command.args(words).env("TOOLKIT_PROGRAM", "cargo toolkit");
     replace_process(command)
 }
 
@@ -87,7 +96,6 @@ fn fail(message: &str, code: u8) -> ExitCode {
 }
 
 fn command_line() -> clap::Command {
-    let switch = |name: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue);
     clap::Command::new("cargo toolkit")
         .bin_name("cargo toolkit")
         .about("List, search, call, export, check and serve the tools of a library")
@@ -103,29 +111,36 @@ fn command_line() -> clap::Command {
         .arg_required_else_help(true)
         .disable_help_subcommand(true)
         .subcommand(new::command())
-        .args([
-            Arg::new("manifest-path")
-                .long("manifest-path")
-                .value_name("PATH")
-                .value_parser(value_parser!(PathBuf))
-                .help("Path to the Cargo.toml of the package or its workspace"),
-            Arg::new("package")
-                .short('p')
-                .long("package")
-                .value_name("NAME")
-                .help("Package with the tools, if the workspace has several"),
-            Arg::new("features")
-                .short('F')
-                .long("features")
-                .value_name("FEATURES")
-                .action(ArgAction::Append)
-                .value_delimiter(',')
-                .help("Comma-separated list of features of the package"),
-            switch("all-features").help("Enable all features of the package"),
-            switch("no-default-features").help("Disable the default features of the package"),
-            switch("release").short('r').help("Build with optimizations"),
-            switch("offline").help("Build without network access"),
-        ])
+        .subcommand(dev::command())
+        .args(package_options())
+}
+
+/// Returns the options that select the package and its build.
+pub(crate) fn package_options() -> [Arg; 7] {
+    let switch = |name: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue);
+    [
+        Arg::new("manifest-path")
+            .long("manifest-path")
+            .value_name("PATH")
+            .value_parser(value_parser!(PathBuf))
+            .help("Path to the Cargo.toml of the package or its workspace"),
+        Arg::new("package")
+            .short('p')
+            .long("package")
+            .value_name("NAME")
+            .help("Package with the tools, if the workspace has several"),
+        Arg::new("features")
+            .short('F')
+            .long("features")
+            .value_name("FEATURES")
+            .action(ArgAction::Append)
+            .value_delimiter(',')
+            .help("Comma-separated list of features of the package"),
+        switch("all-features").help("Enable all features of the package"),
+        switch("no-default-features").help("Disable the default features of the package"),
+        switch("release").short('r').help("Build with optimizations"),
+        switch("offline").help("Build without network access"),
+    ]
 }
 
 /// Returns the commands of `toolkit-cli` with all features, each with its summary.
@@ -143,8 +158,7 @@ fn command_and_arguments(matches: &ArgMatches) -> Vec<OsString> {
 }
 
 /// Returns the features of `toolkit-cli` that the command requires, so that `list` does not compile a server.
-pub(crate) fn features(matches: &ArgMatches) -> Vec<&'static str> {
-    let words = command_and_arguments(matches);
+pub(crate) fn features(words: &[OsString]) -> Vec<&'static str> {
     let words: Vec<&str> = words.iter().filter_map(|word| word.to_str()).collect();
     let has = |option: &str| {
         let is_it = |word: &str| word.strip_prefix(option).is_some_and(|rest| rest.is_empty() || rest.starts_with('='));

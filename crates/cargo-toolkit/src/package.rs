@@ -39,10 +39,10 @@ impl Package {
         let wanted = matches.get_one::<String>("package").map(String::as_str);
         if wanted.is_some() {
             // Report a missing package or library before downloading dependencies.
-            library_of(choose(&workspace(matches)?, wanted)?)?;
+            library_of(choose(&workspace(matches)?, wanted, "library", |_| true)?)?;
         }
         let metadata = with_dependencies(matches)?;
-        let package = choose(&metadata, wanted)?;
+        let package = choose(&metadata, wanted, "library", |package| package.library.is_some())?;
         let library = library_of(package)?;
         let toolkit = toolkit_dependency(&metadata, package)
             .ok_or_else(|| format!("`{}` does not depend on `{TOOLKIT}`", package.name))?;
@@ -57,6 +57,53 @@ impl Package {
             toolkit_cli: toolkit_cli_source(toolkit)?,
             workspace_root: metadata.workspace_root.clone(),
             target_directory: metadata.target_directory.clone(),
+        })
+    }
+}
+
+/// A package whose sources `dev` watches.
+#[derive(Debug)]
+pub(crate) struct WatchedPackage {
+    pub(crate) name: String,
+    pub(crate) version: String,
+    pub(crate) manifest_path: PathBuf,
+    /// The program with the tools. `None` for a library.
+    pub(crate) program: Option<String>,
+    pub(crate) workspace_root: PathBuf,
+    pub(crate) target_directory: PathBuf,
+    /// The directories of the package and of the packages of its workspace that it depends on.
+    pub(crate) directories: Vec<PathBuf>,
+}
+
+impl WatchedPackage {
+    /// Finds the package that the command line selects, and the program `program` in it.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if no package or several packages or programs match, or if the package does not depend on `toolkit`.
+    pub(crate) fn find(matches: &ArgMatches, program: Option<&str>) -> Result<Self, String> {
+        check_manifest(matches)?;
+        let metadata = with_dependencies(matches)?;
+        let wanted = matches.get_one::<String>("package").map(String::as_str);
+        let package = choose(&metadata, wanted, "program or library", |package| match program {
+            Some(program) => package.programs.iter().any(|name| name == program),
+            None => package.library.is_some() || !package.programs.is_empty(),
+        })?;
+        if toolkit_dependency(&metadata, package).is_none() {
+            return Err(format!("`{}` does not depend on `toolkit`", package.name));
+        }
+        let linked = reachable(&metadata, package);
+        let is_watched =
+            |other: &&PackageMetadata| metadata.workspace_members.contains(&other.id) && linked.contains(&&*other.id);
+        let directories = metadata.packages.iter().filter(is_watched);
+        Ok(Self {
+            name: package.name.clone(),
+            version: package.version.clone(),
+            manifest_path: package.manifest_path.clone(),
+            program: package.program(program)?,
+            workspace_root: metadata.workspace_root.clone(),
+            target_directory: metadata.target_directory.clone(),
+            directories: directories.filter_map(|other| other.manifest_path.parent().map(PathBuf::from)).collect(),
         })
     }
 }
@@ -90,7 +137,14 @@ fn library_of(package: &PackageMetadata) -> Result<&str, String> {
     })
 }
 
-fn choose<'m>(metadata: &'m Metadata, wanted: Option<&str>) -> Result<&'m PackageMetadata, String> {
+/// Returns the package `wanted`, or that of the manifest, or else the only one that has tools and is `suitable`, which one with a
+/// target of that kind is.
+fn choose<'m>(
+    metadata: &'m Metadata,
+    wanted: Option<&str>,
+    kind: &str,
+    suitable: impl Fn(&PackageMetadata) -> bool,
+) -> Result<&'m PackageMetadata, String> {
     let members: Vec<&PackageMetadata> =
         metadata.packages.iter().filter(|package| metadata.workspace_members.contains(&package.id)).collect();
     if let Some(name) = wanted {
@@ -101,18 +155,29 @@ fn choose<'m>(metadata: &'m Metadata, wanted: Option<&str>) -> Result<&'m Packag
         let found = members.into_iter().find(|package| package.id == *root);
         return found.ok_or_else(|| "cargo names a package that it does not list".to_owned());
     }
-    let has_tools =
-        |package: &&PackageMetadata| package.library.is_some() && toolkit_dependency(metadata, package).is_some();
+    let has_tools = |package: &&PackageMetadata| suitable(package) && toolkit_dependency(metadata, package).is_some();
     let candidates: Vec<&PackageMetadata> = members.into_iter().filter(has_tools).collect();
     match candidates[..] {
         [package] => Ok(package),
-        [] => Err(format!("no library of the workspace depends on `{TOOLKIT}`")),
+        [] => Err(format!("no {kind} of the workspace depends on `{TOOLKIT}`")),
         _ => {
             let names = candidates.iter().map(|package| format!("`{}`", package.name));
             let names: Vec<String> = names.collect();
-            Err(format!("several libraries depend on `{TOOLKIT}`; choose one with `-p`: {}", names.join(", ")))
+            Err(format!("several packages depend on `{TOOLKIT}`; choose one with `-p`: {}", names.join(", ")))
         }
     }
+}
+
+/// Returns the ids of a package and of its direct and transitive dependencies.
+fn reachable<'m>(metadata: &'m Metadata, package: &'m PackageMetadata) -> BTreeSet<&'m str> {
+    let mut seen = BTreeSet::new();
+    let mut open: Vec<&str> = vec![&package.id];
+    while let Some(id) = open.pop() {
+        if seen.insert(id) {
+            open.extend(metadata.dependencies.get(id).into_iter().flatten().map(|id| &**id));
+        }
+    }
+    seen
 }
 
 /// Returns the direct or transitive dependency `toolkit-core` of a package.
@@ -202,6 +267,9 @@ struct PackageMetadata {
     edition: String,
     /// The name of the library, if other crates can link it.
     library: Option<String>,
+    programs: Vec<String>,
+    /// The program that `cargo run` runs, if the package names one.
+    default_program: Option<String>,
     features: Vec<String>,
 }
 
@@ -224,10 +292,13 @@ impl Metadata {
 
 impl PackageMetadata {
     fn from_json(package: &Value) -> Option<Self> {
-        let is_library = |target: &&Value| {
+        let is_kind = |target: &Value, accepted: &[&str]| {
             let kinds = target["kind"].as_array().into_iter().flatten();
-            kinds.into_iter().any(|kind| ["lib", "rlib", "dylib"].iter().any(|library| kind == library))
+            kinds.into_iter().any(|kind| accepted.iter().any(|accepted| kind == accepted))
         };
+        let targets = package["targets"].as_array()?;
+        let library = targets.iter().find(|target| is_kind(target, &["lib", "rlib", "dylib"]));
+        let programs = targets.iter().filter(|target| is_kind(target, &["bin"]));
         Some(Self {
             id: text(&package["id"])?,
             name: text(&package["name"])?,
@@ -235,9 +306,24 @@ impl PackageMetadata {
             source: text(&package["source"]),
             manifest_path: text(&package["manifest_path"])?.into(),
             edition: text(&package["edition"])?,
-            library: package["targets"].as_array()?.iter().find(is_library).and_then(|target| text(&target["name"])),
+            library: library.and_then(|target| text(&target["name"])),
+            programs: programs.map(|target| text(&target["name"])).collect::<Option<_>>()?,
+            default_program: text(&package["default_run"]),
             features: package["features"].as_object()?.keys().cloned().collect(),
         })
+    }
+
+    /// Returns the program of that name, or the only one or the default. `None` for a library.
+    fn program(&self, wanted: Option<&str>) -> Result<Option<String>, String> {
+        let names = || self.programs.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        match (wanted.or(self.default_program.as_deref()), &self.programs[..]) {
+            (Some(name), programs) if programs.iter().any(|program| program == name) => Ok(Some(name.to_owned())),
+            (Some(name), []) => Err(format!("`{}` has no program `{name}`; it has none", self.name)),
+            (Some(name), _) => Err(format!("`{}` has no program `{name}`; its programs are {}", self.name, names())),
+            (None, []) => Ok(None),
+            (None, [program]) => Ok(Some(program.clone())),
+            (None, _) => Err(format!("`{}` has several programs; choose one with --bin: {}", self.name, names())),
+        }
     }
 }
 

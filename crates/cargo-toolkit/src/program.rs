@@ -1,10 +1,11 @@
 //! Generates and builds the program that links the library.
 
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::io::{BufRead, BufReader, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use clap::ArgMatches;
 use serde_json::Value;
@@ -12,32 +13,14 @@ use toml::Table;
 
 use crate::package::{Package, cargo, quoted};
 
-/// Builds the program and returns the path of its executable.
+/// Builds the program for a command, and returns the path of its executable.
 ///
 /// # Errors
 ///
 /// Returns an error if the program cannot be written or built; cargo prints compiler errors to stderr.
-pub(crate) fn build(package: &Package, matches: &ArgMatches) -> Result<PathBuf, String> {
-    let directory = package.target_directory.join("cargo-toolkit").join(&package.name);
-    let settings = settings(&package.workspace_root)?;
-    let manifest = manifest(package, matches, &settings);
-    let is_new = write(package, &manifest, &directory)
-        .map_err(|error| format!("cannot write the program under {}: {error}", directory.display()))?;
-
-    let mut command = cargo();
-    command
-        .args(["build", "--message-format", "json-render-diagnostics"])
-        .arg("--manifest-path")
-        .arg(directory.join("Cargo.toml"))
-        .arg("--target-dir")
-        .arg(&package.target_directory)
-        // The `.cargo/config.toml` and the toolchain of the workspace apply.
-        .current_dir(&package.workspace_root);
-    for option in ["release", "offline"] {
-        if matches.get_flag(option) {
-            command.arg(format!("--{option}"));
-        }
-    }
+pub(crate) fn build(package: &Package, matches: &ArgMatches, words: &[OsString]) -> Result<PathBuf, String> {
+    let (mut command, is_new) = prepare(package, matches, words)?;
+    command.args(["--message-format", "json-render-diagnostics"]);
     if is_new {
         // The first build compiles every dependency, which takes minutes.
         let _ =
@@ -54,7 +37,7 @@ pub(crate) fn build(package: &Package, matches: &ArgMatches) -> Result<PathBuf, 
         .map_err(|error| format!("cannot run cargo: {error}"))?;
     let messages = child.stdout.take().map(BufReader::new);
     let messages = messages.into_iter().flat_map(|messages| messages.lines().map_while(Result::ok));
-    let executable = messages.filter_map(|message| executable(&message)).last();
+    let executable = messages.filter_map(|message| executable(&serde_json::from_str(&message).ok()?)).last();
     match child.wait() {
         Ok(status) if status.success() => executable.ok_or_else(|| "cargo built no program".to_owned()),
         Ok(_) => Err(format!("cannot build the program that links `{}`", package.name)),
@@ -62,9 +45,36 @@ pub(crate) fn build(package: &Package, matches: &ArgMatches) -> Result<PathBuf, 
     }
 }
 
+/// Writes the program for a command. Returns the command that builds it, and true if the program has changed.
+///
+/// # Errors
+///
+/// Returns an error if the program cannot be written.
+pub(crate) fn prepare(package: &Package, matches: &ArgMatches, words: &[OsString]) -> Result<(Command, bool), String> {
+    let directory = package.target_directory.join("cargo-toolkit").join(&package.name);
+    let settings = settings(&package.workspace_root)?;
+    let manifest = manifest(package, matches, &crate::features(words), &settings);
+    let is_new = write(package, &manifest, &directory)
+        .map_err(|error| format!("cannot write the program under {}: {error}", directory.display()))?;
+    let mut command = cargo();
+    command
+        .arg("build")
+        .arg("--manifest-path")
+        .arg(directory.join("Cargo.toml"))
+        .arg("--target-dir")
+        .arg(&package.target_directory)
+        // The `.cargo/config.toml` and the toolchain of the workspace apply.
+        .current_dir(&package.workspace_root);
+    for option in ["release", "offline"] {
+        if matches.get_flag(option) {
+            command.arg(format!("--{option}"));
+        }
+    }
+    Ok((command, is_new))
+}
+
 /// Returns the path of the executable in a message of cargo.
-fn executable(message: &str) -> Option<PathBuf> {
-    let message: Value = serde_json::from_str(message).ok()?;
+pub(crate) fn executable(message: &Value) -> Option<PathBuf> {
     message["executable"].as_str().map(PathBuf::from)
 }
 
@@ -97,13 +107,13 @@ fn update(path: &Path, text: &str) -> io::Result<bool> {
     Ok(true)
 }
 
-fn manifest(package: &Package, matches: &ArgMatches, settings: &str) -> String {
+fn manifest(package: &Package, matches: &ArgMatches, features_of_cli: &[&str], settings: &str) -> String {
     let mut features: Vec<&String> = matches.get_many("features").unwrap_or_default().collect();
     if matches.get_flag("all-features") {
         features.extend(&package.features);
     }
     let features = list(features.into_iter().map(String::as_str));
-    let features_of_cli = list(crate::features(matches));
+    let features_of_cli = list(features_of_cli.iter().copied());
     let default_features = !matches.get_flag("no-default-features");
     let Package { name, edition, toolkit_cli, .. } = package;
     let directory = quoted(&package.directory.to_string_lossy());

@@ -1,3 +1,4 @@
-//! `cargo toolkit`: on a package without a binary, for new packages, and in the guide.
+//! `cargo toolkit`: on a package without a binary, for new packages, in the guide, and during development.
 
+mod dev;
 mod programs;

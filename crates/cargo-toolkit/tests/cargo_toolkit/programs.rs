@@ -217,7 +217,7 @@ fn a_new_package_says_that_the_paths_of_its_dependencies_are_those_of_this_machi
 fn outside_of_a_package_an_error_names_the_commands_or_what_to_write() {
     let folder = tempfile::tempdir().unwrap();
     let unknown = complaint(&cargo_toolkit(folder.path(), &["lst"]), 2);
-    assert!(unknown.starts_with("there is no command `lst`; the commands are new, list, search, "), "{unknown}");
+    assert!(unknown.starts_with("there is no command `lst`; the commands are new, dev, list, search, "), "{unknown}");
     assert!(unknown.contains("chain") && unknown.contains("serve-sandbox") && unknown.contains("run"), "{unknown}");
     let nowhere = complaint(&cargo_toolkit(folder.path(), &["list"]), 2);
     assert!(
@@ -228,7 +228,7 @@ fn outside_of_a_package_an_error_names_the_commands_or_what_to_write() {
     assert_eq!(missing, "--manifest-path: there is no file x/Cargo.toml");
     let help = cargo_toolkit(folder.path(), &["--help"]);
     let help = String::from_utf8_lossy(&help.stdout);
-    for command in ["new ", "list ", "chain ", "cost ", "serve-sandbox"] {
+    for command in ["new ", "dev ", "list ", "chain ", "cost ", "serve-sandbox"] {
         assert!(help.lines().any(|line| line.trim_start().contains(command)), "no {command:?} in {help}");
     }
 }

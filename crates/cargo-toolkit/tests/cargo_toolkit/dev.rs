@@ -1,0 +1,7 @@
+//! `cargo toolkit dev`, with a program that compiles in a moment and reads messages as these tests write them.
+
+mod client;
+mod edits;
+mod http;
+mod package;
+mod sessions;

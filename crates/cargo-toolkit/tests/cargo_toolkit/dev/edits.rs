@@ -1,0 +1,90 @@
+//! Many changes under several clients.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::client::{DevClient, texts};
+use super::package::EditedPackage;
+
+/// A change of the sources.
+const KINDS: [&str; 5] = ["body", "broken", "renamed", "added", "removed"];
+
+/// Calls a tool again and again, and returns the number of calls. Each is answered, and one that was sent after the notification
+/// of a change is of a later version than what was answered before it.
+fn calls(client: &DevClient, is_over: &AtomicBool) -> u32 {
+    let (mut n_calls, mut version, mut n_changes) = (0, 0, usize::MAX);
+    while !is_over.load(Ordering::Relaxed) {
+        let slow = (n_calls % 20 == 0).then(|| client.begin("tools/call", r#"{"name":"slow"}"#));
+        let is_changed = client.n_changes() > n_changes;
+        let answered: u32 = client.call("add")[0].parse().unwrap();
+        assert!(answered >= version + u32::from(is_changed), "{answered} after {version}, changed: {is_changed}");
+        (version, n_changes) = (answered, client.n_changes());
+        if let Some(slow) = slow {
+            texts(&client.response(&slow))[0].parse::<u32>().unwrap();
+            n_calls += 1;
+        }
+        n_calls += 1;
+        thread::sleep(Duration::from_millis(5));
+    }
+    n_calls
+}
+
+/// `TOOLKIT_DEV_EDITS` and `TOOLKIT_DEV_CLIENTS` set the numbers of changes and clients.
+#[test]
+fn random_edits_lose_no_call_and_show_no_earlier_version() {
+    let number = |name: &str, default: u32| std::env::var(name).map_or(default, |text| text.parse().unwrap());
+    let (n_edits, n_clients) = (number("TOOLKIT_DEV_EDITS", 12), number("TOOLKIT_DEV_CLIENTS", 3));
+    let mut seed = 0x5eed_u64;
+    let mut random = move |below: u64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % below
+    };
+    let package = EditedPackage::new();
+    let clients: Vec<DevClient> = (0..n_clients).map(|_| package.dev()).collect();
+    clients.iter().for_each(|client| drop(client.initialize()));
+    let (is_over, n_calls) = (AtomicBool::new(false), AtomicU32::new(0));
+    let start = Instant::now();
+    thread::scope(|scope| {
+        for client in &clients {
+            scope.spawn(|| n_calls.fetch_add(calls(client, &is_over), Ordering::Relaxed));
+        }
+        let mut names = vec!["add".to_owned(), "slow".to_owned(), "multiply".to_owned()];
+        for edit in 1..=n_edits {
+            let kind = KINDS[random(KINDS.len() as u64) as usize];
+            match kind {
+                "renamed" => names[2] = format!("multiply_{edit}"),
+                "added" => names.push(format!("added_{edit}")),
+                "removed" if names.len() > 3 => drop(names.pop()),
+                _ => {}
+            }
+            let version = edit + 1;
+            if kind == "broken" {
+                package.write("served/src/tools.rs", &format!("pub const VERSION: u32 = {version}"));
+            } else {
+                package.tools(version, &names.iter().map(String::as_str).collect::<Vec<_>>());
+            }
+            // Some changes follow before the build of the last one has ended.
+            if random(4) == 0 && edit < n_edits {
+                thread::sleep(Duration::from_millis(random(300)));
+                continue;
+            }
+            for client in &clients {
+                let errors = client.errors();
+                assert_eq!(errors.starts_with("No errors"), kind != "broken", "{errors}");
+                if kind != "broken" {
+                    assert_eq!(client.call("add"), [version.to_string()], "after {kind}");
+                    let tools = client.request("tools/list", "{}");
+                    let listed = tools.matches("\"name\":").count();
+                    assert_eq!(listed, names.len() + 1, "after {kind}: {tools}");
+                }
+            }
+        }
+        is_over.store(true, Ordering::Relaxed);
+    });
+    println!("{n_edits} edits, {n_clients} clients, {n_calls:?} calls in {:?}", start.elapsed());
+    for client in &clients {
+        assert!(client.close() < Duration::from_secs(3));
+    }
+    assert_eq!(package.processes(), [""; 0]);
+}
