@@ -90,7 +90,7 @@ impl WatchedPackage {
             None => package.library.is_some() || !package.programs.is_empty(),
         })?;
         if toolkit_dependency(&metadata, package).is_none() {
-            return Err(format!("`{}` does not depend on `toolkit`", package.name));
+            return Err(format!("`{}` does not depend on `{TOOLKIT}`", package.name));
         }
         let linked = reachable(&metadata, package);
         let is_watched =

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use super::client::DevClient;
 
-/// A workspace with the package `served` and an empty `toolkit`.
+/// A workspace with the package `served` and an empty `toolkit-core`.
 pub(super) struct EditedPackage {
     directory: TempDir,
 }
@@ -19,11 +19,11 @@ impl EditedPackage {
         let package = Self { directory: tempfile::tempdir().unwrap() };
         package.write("Cargo.toml", "[workspace]\nmembers = [\"served\", \"toolkit\"]\nresolver = \"3\"\n");
         let manifest = |name: &str| format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n");
-        package.write("toolkit/Cargo.toml", &manifest("toolkit"));
+        package.write("toolkit/Cargo.toml", &manifest("toolkit-core"));
         package.write("toolkit/src/lib.rs", "");
         package.write(
             "served/Cargo.toml",
-            &(manifest("served") + "[dependencies]\ntoolkit = { path = \"../toolkit\" }\n"),
+            &(manifest("served") + "[dependencies]\ntoolkit-core = { path = \"../toolkit\" }\n"),
         );
         package.write("served/src/main.rs", include_str!("../../programs/dev_served.rs"));
         package.tools(1, &["add", "slow"]);

@@ -265,7 +265,7 @@ fn what_selects_no_program_is_one_line() {
     let package = EditedPackage::new();
     assert_eq!(package.complaint(&["--offline", "dev"]), "write `--offline` after `dev`");
     assert_eq!(package.complaint(&["dev", "-p", "serve"]), "the workspace has no package `serve`");
-    assert_eq!(package.complaint(&["dev", "-p", "toolkit"]), "`toolkit` does not depend on `toolkit`");
+    assert_eq!(package.complaint(&["dev", "-p", "toolkit-core"]), "`toolkit-core` does not depend on `toolkit-core`");
     assert_eq!(
         package.complaint(&["dev", "-p", "served", "--bin", "x"]),
         "`served` has no program `x`; its programs are `served`"
