@@ -53,13 +53,21 @@ async def main():
     options = ["--author", "Ada Lovelace <ada@example.com>", "--description", "Tools for tests", "--title", "Tools"]
     _, launch = await bundle("fixture_tools", options, {"ALMANAC_KEY": "k"})
     assert launch["env"] == {"ALMANAC_KEY": "k", "ALMANAC_TOKEN": "", "USER_ID": ""}, launch
+    # The options of a program, which the user has set, and left as they are.
+    notes = f"{WORK}/notes.db"
+    _, launch = await bundle("fixture_options", [], {"db": notes, "frozen": True})
+    expected = [f"--db={notes}", "--frozen=true", "--in-memory=false", "--order=age", "--page-size=20", "serve"]
+    assert launch["args"] == expected, launch
+    assert launch["env"] == {"BACKUP_KEY": ""}, launch
 
     url = "https://example.com/toolkit-examples-mcp.mcpb"
     mcpb = ["--mcpb", f"{WORK}/toolkit-examples.mcpb", "--mcpb-url", url]
     registry("toolkit-examples", *mcpb, "--website", "https://example.com", "--title", "Examples")
     image = ["--image", "ghcr.io/example/tools:1.0.0", "--repository", "https://github.com/example/tools"]
     registry("fixture_tools", *mcpb, *image, "--remote", "https://example.com/mcp")
-    print("2 bundles and 2 registry entries are valid, and the servers in the bundles answer")
+    options = registry("fixture_options", *image)["packages"][0]["packageArguments"]
+    assert options[1]["name"] == "--db", options
+    print("3 bundles and 3 registry entries are valid, and the servers in the bundles answer")
 
 
 asyncio.run(main())
