@@ -59,8 +59,8 @@ fn time_of(
 
 /// The rows of the document: the type, its schema and a value.
 fn documented() -> Vec<(String, Value, Value)> {
-    let document = include_str!("../../../docs/authoring.md");
-    let (_, section) = document.split_once("\n### Types of other crates\n").unwrap();
+    let document = include_str!("../../../docs/authoring-types.md");
+    let (_, section) = document.split_once("\n## Types of other crates\n").unwrap();
     let rows = section.lines().skip_while(|line| !line.starts_with("| `")).take_while(|line| line.starts_with("| `"));
     let rows = rows.map(|row| {
         let cells: Vec<&str> = row.split(" | ").map(|cell| cell.trim_matches(['|', '`', ' '])).collect();

@@ -276,9 +276,10 @@ impl Drop for Folder {
     }
 }
 
-/// Returns a block of a language in the chapter.
+/// Returns a block of a language in the chapters.
 fn block(language: &str, nth: usize) -> &'static str {
-    let chapter = include_str!("../../../../docs/durable.md");
+    let chapter =
+        concat!(include_str!("../../../../docs/durable.md"), include_str!("../../../../docs/durable-operate.md"));
     let block = chapter.split(&*format!("\n```{language}\n")).nth(nth + 1).unwrap();
     block.split_once("```").unwrap().0
 }
