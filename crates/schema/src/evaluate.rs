@@ -19,17 +19,22 @@ pub(crate) use self::rules::{needs_library, supports};
 use super::failure::{FailureKind, KeywordFailure, Location, PathToken};
 use super::plan::{Pattern, Plan, PlanPlace};
 use super::walk;
-use crate::tagged;
+use crate::{equality, tagged};
 
-/// The compiled patterns of a schema.
+/// The compiled patterns and the long lists of a schema.
 pub(super) struct Evaluator {
     patterns: HashMap<String, Pattern>,
+    /// The canonical texts of the values of each long `enum`, by the address of its values, which live as long as the schema.
+    lists: HashMap<usize, HashSet<String>>,
 }
+
+/// The number of values from which on an `enum` is searched by canonical texts.
+const LONG_LIST: usize = 64;
 
 /// The state of one evaluation.
 struct Evaluation<'v> {
     root: &'v Value,
-    patterns: &'v HashMap<String, Pattern>,
+    evaluator: &'v Evaluator,
     /// The location of the current value.
     pointer: Vec<PathToken<'v>>,
     /// The path to the current keyword.
@@ -50,7 +55,7 @@ impl Evaluator {
     /// Compiles the patterns of a schema, each into at most `max_bytes` bytes. Others match nothing; see
     /// [`Evaluator::has_pattern`].
     pub(super) fn new(schema: &Value, max_bytes: usize) -> Self {
-        let mut patterns = HashMap::new();
+        let (mut patterns, mut lists) = (HashMap::new(), HashMap::new());
         let mut pending = vec![schema];
         while let Some(value) = pending.pop() {
             match value {
@@ -63,13 +68,18 @@ impl Evaluator {
                             patterns.insert(text.to_owned(), pattern);
                         }
                     }
+                    if let Some(Value::Array(options)) = object.get("enum")
+                        && options.len() >= LONG_LIST
+                    {
+                        lists.insert(options.as_ptr().addr(), options.iter().map(canonical).collect());
+                    }
                     pending.extend(object.values());
                 }
                 Value::Array(items) => pending.extend(items),
                 _ => {}
             }
         }
-        Self { patterns }
+        Self { patterns, lists }
     }
 
     /// Returns true if a pattern of the schema was compiled.
@@ -103,10 +113,10 @@ impl Evaluator {
         [most, most_in_branch]: [usize; 2],
         is_brief: bool,
     ) -> Vec<KeywordFailure<'v>> {
-        let (patterns, place) = (&self.patterns, plan.map(PlanPlace::root));
+        let (evaluator, place) = (self, plan.map(PlanPlace::root));
         let (pointer, path) = (Vec::with_capacity(FEW), Vec::with_capacity(FEW));
         let mut evaluation =
-            Evaluation { root: schema, patterns, pointer, path, place, most, most_in_branch, is_brief, seen: None };
+            Evaluation { root: schema, evaluator, pointer, path, place, most, most_in_branch, is_brief, seen: None };
         let mut failures = Vec::new();
         evaluation.schema(schema, instance, &mut failures);
         failures
@@ -227,8 +237,17 @@ impl<'v> Evaluation<'v> {
             (Rule::Contains, schema) => self.contains(schema, keywords, instance, failures),
             (Rule::UnevaluatedProperties, schema) => self.unevaluated_properties(schema, instance, failures),
             (Rule::UnevaluatedItems, schema) => self.unevaluated_items(schema, instance, failures),
+            (Rule::Enum, Value::Array(options)) => {
+                let is_listed = match self.evaluator.lists.get(&options.as_ptr().addr()) {
+                    Some(listed) => listed.contains(&canonical(instance)),
+                    None => options.iter().any(|option| equality::equal(option, instance)),
+                };
+                if !is_listed {
+                    self.fail(FailureKind::Enum(Cow::Borrowed(options)), instance, failures);
+                }
+            }
             (rule, value) => {
-                if let Some(kind) = failed(rule, value, instance, self.patterns) {
+                if let Some(kind) = failed(rule, value, instance, &self.evaluator.patterns) {
                     self.fail(kind, instance, failures);
                 }
             }
@@ -384,7 +403,7 @@ impl<'v> Evaluation<'v> {
 
     /// Returns true if a key matches a pattern of the schema.
     fn matches(&self, pattern: &str, key: &str) -> bool {
-        self.patterns.get(pattern).is_some_and(|compiled| compiled.is_match(key))
+        self.evaluator.patterns.get(pattern).is_some_and(|compiled| compiled.is_match(key))
     }
 
     /// Evaluates `additionalProperties`. `undeclared` is `None` if the schema has no `properties`.
@@ -483,7 +502,7 @@ impl<'v> Evaluation<'v> {
             let key = Value::String(key.clone());
             let mut of_key = Evaluation {
                 root: self.root,
-                patterns: self.patterns,
+                evaluator: self.evaluator,
                 pointer: self.pointer.clone(),
                 path: self.path.clone(),
                 place: None,
@@ -556,4 +575,10 @@ impl<'v> Evaluation<'v> {
 fn key_patterns(keywords: &Map<String, Value>) -> impl Iterator<Item = (&str, &Value)> {
     let schemas = keywords.get("patternProperties").and_then(Value::as_object);
     schemas.into_iter().flatten().map(|(pattern, schema)| (&**pattern, schema))
+}
+
+fn canonical(value: &Value) -> String {
+    let mut text = String::new();
+    equality::write_canonical(value, &mut text);
+    text
 }

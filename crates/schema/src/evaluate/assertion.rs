@@ -29,10 +29,6 @@ pub(super) fn failed<'v>(
         (Rule::Const, constant, _) => {
             (!equality::equal(constant, instance)).then_some(FailureKind::Const(Cow::Borrowed(constant)))
         }
-        (Rule::Enum, Value::Array(options), _) => {
-            let is_listed = options.iter().any(|option| equality::equal(option, instance));
-            (!is_listed).then_some(FailureKind::Enum(Cow::Borrowed(options)))
-        }
         (Rule::Minimum, Value::Number(limit), Value::Number(number)) => {
             compare(number, limit)?.is_lt().then_some(FailureKind::Minimum(Cow::Borrowed(value)))
         }

@@ -244,7 +244,8 @@ pub(super) struct Text {
     pub(super) least: usize,
     pub(super) most: usize,
     pub(super) pattern: Option<Pattern>,
-    pub(super) one_of: Option<Box<[Box<str>]>>,
+    /// The sorted strings of `enum` or `const`.
+    one_of: Option<Box<[Box<str>]>>,
 }
 
 impl Text {
@@ -252,10 +253,16 @@ impl Text {
         Text { least: 0, most: usize::MAX, pattern: None, one_of: None }
     }
 
+    /// Sets the strings of `enum` or `const`.
+    pub(super) fn set_one_of(&mut self, mut all: Box<[Box<str>]>) {
+        all.sort_unstable();
+        self.one_of = Some(all);
+    }
+
     #[inline]
     pub(super) fn admits(&self, value: &str) -> bool {
         self.admits_length(value)
-            && self.one_of.as_ref().is_none_or(|all| all.iter().any(|one| **one == *value))
+            && self.one_of.as_ref().is_none_or(|all| all.binary_search_by(|one| (**one).cmp(value)).is_ok())
             && self.pattern.as_ref().is_none_or(|p| p.is_match(value))
     }
 

@@ -18,7 +18,8 @@ pub(super) struct Number {
     /// The open interval in which a float satisfies all bounds, even if it is read back with a small error.
     surely: (f64, f64),
     pub(super) multiple_of: Option<i128>,
-    pub(super) one_of: Option<Box<[i128]>>,
+    /// The sorted numbers of `enum` or `const`.
+    one_of: Option<Box<[i128]>>,
 }
 
 /// An inclusive range. Unlike `RangeInclusive`, it has no flag for an exhausted iterator.
@@ -43,6 +44,12 @@ impl Number {
             multiple_of: None,
             one_of: None,
         }
+    }
+
+    /// Sets the numbers of `enum` or `const`.
+    pub(super) fn set_one_of(&mut self, mut all: Box<[i128]>) {
+        all.sort_unstable();
+        self.one_of = Some(all);
     }
 
     /// Adds the bound of a keyword.
@@ -97,7 +104,8 @@ impl Number {
 
     #[inline(never)]
     fn admits_exactly(&self, value: i128) -> bool {
-        self.multiple_of.is_none_or(|of| value % of == 0) && self.one_of.as_ref().is_none_or(|all| all.contains(&value))
+        self.multiple_of.is_none_or(|of| value % of == 0)
+            && self.one_of.as_ref().is_none_or(|all| all.binary_search(&value).is_ok())
     }
 
     /// Returns true if a float is certainly allowed. Division and equality are left to the slow path.

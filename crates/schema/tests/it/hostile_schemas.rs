@@ -493,3 +493,26 @@ fn excerpts_of_the_schema_in_messages_are_short() {
         (0..20_000).map(|nth| (format!("q{nth}"), serde_json::json!(1))).collect();
     assert!(schema.validate(&keys.into()).unwrap_err().to_string().len() < 1 << 20);
 }
+
+/// A value is compared with the values of a long `enum` by a search, and not one after the other: that would take minutes here.
+#[test]
+fn a_long_list_of_values_is_searched() {
+    let options: Vec<Value> = (0..8_000).flat_map(|n| [json!(2 * n), json!(format!("a{n}"))]).collect();
+    for more in [json!({}), json!({ "not": { "const": 7 } })] {
+        let mut item = json!({ "enum": options });
+        item.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let schema = Schema::from_value(json!({ "type": "array", "items": item })).unwrap();
+        let values: Vec<Value> = (0..200_000).map(|n| json!(2 * (n % 8_000))).collect();
+        assert!(schema.is_valid(&values.clone().into()));
+        let text = serde_json::to_vec(&values).unwrap();
+        assert!(schema.plan().is_none_or(|plan| plan.decode::<serde::de::IgnoredAny>(&text).is_ok()));
+        for (value, is_valid) in [
+            (json!(["a7999", 15_998.0, 0]), true),
+            (json!(["a8000"]), false),
+            (json!([3]), false),
+            (json!(["0"]), false),
+        ] {
+            assert_eq!(schema.is_valid(&value), is_valid, "{value}");
+        }
+    }
+}

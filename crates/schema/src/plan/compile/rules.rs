@@ -33,8 +33,8 @@ impl<'s> Compiler<'s> {
         }
         if let Some(values) = allowed_values(keywords)? {
             let integers = values.iter().filter_map(Value::as_number).filter_map(integer).collect();
-            number.get_or_insert_with(Number::unbounded).one_of = Some(integers);
-            string.get_or_insert_with(Text::unbounded).one_of = Some(strings(values));
+            number.get_or_insert_with(Number::unbounded).set_one_of(integers);
+            string.get_or_insert_with(Text::unbounded).set_one_of(strings(values));
         }
         node.number = number.map(Arc::new);
         node.string = string.map(Arc::new);

@@ -97,7 +97,9 @@ impl<'s> Compiler<'s> {
             }
         }
         let mut node = PlanNode::plain(Kinds::STRING);
-        node.string = Some(Arc::new(Text { one_of: Some(all.into()), ..Text::unbounded() }));
+        let mut listed = Text::unbounded();
+        listed.set_one_of(all.into());
+        node.string = Some(Arc::new(listed));
         self.add(node)
     }
 
