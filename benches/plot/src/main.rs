@@ -1,4 +1,4 @@
-//! Makes the plots in `benches/plots` from the results in `benches/results`: `cargo run -p toolkit-plot`.
+//! Makes the plots in `benches/plots` and the ratios in README from the results in `benches/results`: `cargo run -p toolkit-plot`.
 //!
 //! `cargo run -p toolkit-plot -- compare BEFORE NOW` prints the ratios that differ between two files with results. With
 //! `check` instead, it fails if one of them has changed by more than 15 %.
@@ -32,5 +32,7 @@ fn plot() -> io::Result<()> {
     for (name, svg) in toolkit_plot::figures::all(&benches.join("results"))? {
         std::fs::write(benches.join("plots").join(name).with_extension("svg"), svg)?;
     }
-    Ok(())
+    let readme = benches.join("../README.md");
+    let text = std::fs::read_to_string(&readme)?;
+    std::fs::write(readme, toolkit_plot::speed::in_readme(&text, &benches.join("results"))?)
 }

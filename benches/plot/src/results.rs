@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +15,8 @@ const VARIABLE: &str = "BENCH_JSON";
 pub struct Results {
     /// The command that reproduces them.
     pub command: String,
+    /// The day on which they were measured, in UTC.
+    pub date: String,
     /// The processor.
     pub machine: String,
     /// The load average when the run ended, over one, five and fifteen minutes.
@@ -63,8 +66,9 @@ impl Results {
     pub fn to_json(&self) -> io::Result<String> {
         let quoted = |text: &str| serde_json::to_string(text);
         let mut json = format!(
-            "{{\n  \"command\": {},\n  \"machine\": {},\n  \"load\": {},\n  \"tables\": [",
+            "{{\n  \"command\": {},\n  \"date\": {},\n  \"machine\": {},\n  \"load\": {},\n  \"tables\": [",
             quoted(&self.command)?,
+            quoted(&self.date)?,
             quoted(&self.machine)?,
             quoted(&self.load)?
         );
@@ -132,8 +136,9 @@ impl Recorder {
     #[must_use]
     pub fn new(command: &str) -> Self {
         let path = std::env::var_os(VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from);
-        let results =
-            Results { command: command.to_owned(), machine: machine(), load: String::new(), tables: Vec::new() };
+        let date = humantime::format_rfc3339_seconds(SystemTime::now()).to_string()[..10].to_owned();
+        let (command, tables) = (command.to_owned(), Vec::new());
+        let results = Results { command, date, machine: machine(), load: String::new(), tables };
         Self { path, results }
     }
 

@@ -145,6 +145,23 @@ fn the_program_of_readme_builds_at_most_103_crates() {
 }
 
 #[test]
+fn the_library_alone_builds_as_many_crates_as_readme_says() {
+    let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md")).unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let [alone, complete] = [&[][..], &["--features", "jsonschema"]].map(|features: &[&str]| {
+        let tree = Command::new(env!("CARGO"))
+            .current_dir(&root)
+            .args(["tree", "--quiet", "--package", "toolkit-core", "--edges", "normal", "--prefix", "none"])
+            .args(features)
+            .output()
+            .expect("cargo runs");
+        n_crates(&String::from_utf8_lossy(&tree.stdout))
+    });
+    let says = format!("builds {alone} crates, and {complete} with `jsonschema`");
+    assert!(readme.contains(&says), "README does not contain {says:?}");
+}
+
+#[test]
 fn the_first_command_of_readme_builds_at_most_80_crates() {
     let tree = tree(Path::new(env!("CARGO_MANIFEST_DIR")), "toolkit-first-tools");
     assert!((40..=80).contains(&n_crates(&tree)), "{} crates:\n{tree}", n_crates(&tree));

@@ -41,6 +41,13 @@ fn the_readmes_show_every_plot() {
 }
 
 #[test]
+fn the_ratios_of_readme_are_those_of_the_results() {
+    let readme = fs::read_to_string(benches().join("../README.md")).expect("it exists");
+    let made = toolkit_plot::speed::in_readme(&readme, &benches().join("results")).expect("the results are complete");
+    assert!(readme == made, "README has other ratios than `benches/results`; `cargo run -p toolkit-plot` writes them");
+}
+
+#[test]
 fn the_commands_that_made_the_results_are_documented() {
     let readme = fs::read_to_string(benches().join("README.md")).expect("it exists");
     for file in fs::read_dir(benches().join("results")).expect("there are results") {

@@ -8,7 +8,13 @@ fn results(rows: &[(&str, Option<f64>, [f64; 3])]) -> Results {
     for (name, size, [ratio, low, high]) in rows {
         table.row(*name, [*size, Some(1.0), Some(*ratio), Some(*low), Some(*high)]);
     }
-    Results { command: String::new(), machine: String::new(), load: String::new(), tables: vec![table] }
+    Results {
+        command: String::new(),
+        date: String::new(),
+        machine: String::new(),
+        load: String::new(),
+        tables: vec![table],
+    }
 }
 
 #[test]
