@@ -1,6 +1,6 @@
 //! A build by cargo, with the messages of the compiler.
 
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -70,12 +70,10 @@ fn read(
     lines: Sender<CargoLine>,
     kind: impl Fn(String) -> CargoLine + Send + 'static,
 ) {
-    let output = output.map(BufReader::new);
     thread::spawn(move || {
-        let read: io::Result<()> = output.into_iter().flat_map(BufRead::lines).try_for_each(|line| {
-            let _ = lines.send(kind(line?));
-            Ok(())
-        });
-        drop(read);
+        let lines_of = output.into_iter().flat_map(|output| BufReader::new(output).split(b'\n'));
+        for line in lines_of.map_while(Result::ok) {
+            let _ = lines.send(kind(String::from_utf8_lossy(&line).into_owned()));
+        }
     });
 }

@@ -409,7 +409,8 @@ impl ClientSession {
                 self.questions.insert(seen, (process, id));
             }
             (None, Some(id)) if id == START => {
-                if let Some((_, started)) = self.starting.take_if(|(starting, _)| *starting == process) {
+                // It remains the starting one until it receives requests, so that it is not told to end.
+                if let Some((_, started)) = self.starting.as_ref().filter(|(starting, _)| *starting == process) {
                     let _ = started.send(Ok(()));
                 }
             }
@@ -421,7 +422,8 @@ impl ClientSession {
                         return;
                     }
                     self.client.listening.remove(&id);
-                    let response = self.answered(process, &request.method, &line, &fields);
+                    drop(fields);
+                    let response = self.answered(process, &request.method, line);
                     self.write(response);
                     self.retire();
                 }
@@ -441,24 +443,31 @@ impl ClientSession {
     }
 
     /// Returns the response that the client sees.
-    fn answered(&mut self, process: Generation, method: &str, line: &str, fields: &Fields<'_>) -> String {
-        let result = object(fields, "result");
-        match method {
-            "tools/list" if !result.contains_key("nextCursor") => {
-                result.get("tools").map_or_else(|| line.to_owned(), |tools| append(line, tools, &stand_in::tool()))
-            }
+    fn answered(&mut self, process: Generation, method: &str, line: String) -> String {
+        let fields = fields(&line).unwrap_or_default();
+        let result = object(&fields, "result");
+        let changed = match method {
             "tools/call" => {
                 let task = object(&result, "task");
                 if let Some(task) = text(&task, "taskId").or_else(|| text(&result, "taskId")) {
                     self.tasks.insert(task, process);
                 }
-                match (result.get("content"), self.state.note()) {
-                    (Some(content), Some(note)) => append(line, content, &json!({ "type": "text", "text": note })),
-                    _ => line.to_owned(),
-                }
+                let note = self.state.note().map(|note| json!({ "type": "text", "text": note }));
+                result.get("content").zip(note).map(|(content, note)| append(&line, content, &note))
             }
-            _ => line.to_owned(),
+            // Lists change with the program.
+            _ if result.contains_key("ttlMs") => Some(replace(&line, result["ttlMs"], "0")),
+            _ => None,
+        };
+        let line = changed.unwrap_or(line);
+        if method != "tools/list" {
+            return line;
         }
+        let fields = self::fields(&line).unwrap_or_default();
+        let result = object(&fields, "result");
+        let is_last = !result.contains_key("nextCursor");
+        let listed = result.get("tools").filter(|_| is_last).map(|tools| append(&line, tools, &stand_in::tool()));
+        listed.unwrap_or(line)
     }
 
     /// Makes a process the one of new requests, after it received what the client has told the earlier ones.

@@ -29,7 +29,7 @@ fn fixture() -> PathBuf {
 
 /// The target directory of all programs that tests build: they share the built dependencies, and the second run builds
 /// nothing.
-fn target() -> PathBuf {
+pub(crate) fn target() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("fixtures")
 }
 

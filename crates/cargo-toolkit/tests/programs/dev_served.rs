@@ -26,7 +26,7 @@ fn serve_stdio() {
             ("\"initialize\"", Some(id)) => respond(&id, r#"{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"served","version":"1"}}"#),
             ("\"tools/list\"", Some(id)) => {
                 let tools = NAMES.map(|name| format!(r#"{{"name":"{name}","inputSchema":{{"type":"object"}},"digits":1.10}}"#));
-                respond(&id, &format!(r#"{{"tools":[{}]}}"#, tools.join(",")));
+                respond(&id, &format!(r#"{{"tools":[{}],"ttlMs":3600000}}"#, tools.join(",")));
             }
             ("\"tools/call\"", Some(id)) if name == "\"ask\"" => {
                 println!(r#"{{"jsonrpc":"2.0","id":7,"method":"elicitation/create","params":{{}}}}"#);

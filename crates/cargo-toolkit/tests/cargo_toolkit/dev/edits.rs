@@ -14,18 +14,21 @@ const KINDS: [&str; 5] = ["body", "broken", "renamed", "added", "removed"];
 /// of a change is of a later version than what was answered before it.
 fn calls(client: &DevClient, is_over: &AtomicBool) -> u32 {
     let (mut n_calls, mut version, mut n_changes) = (0, 0, usize::MAX);
+    let (mut slow, mut last_slow) = (Vec::new(), Instant::now());
     while !is_over.load(Ordering::Relaxed) {
-        let slow = (n_calls % 20 == 0).then(|| client.begin("tools/call", r#"{"name":"slow"}"#));
+        if last_slow.elapsed() > Duration::from_millis(200) {
+            slow.push(client.begin("tools/call", r#"{"name":"slow"}"#));
+            last_slow = Instant::now();
+        }
         let is_changed = client.n_changes() > n_changes;
         let answered: u32 = client.call("add")[0].parse().unwrap();
         assert!(answered >= version + u32::from(is_changed), "{answered} after {version}, changed: {is_changed}");
         (version, n_changes) = (answered, client.n_changes());
-        if let Some(slow) = slow {
-            texts(&client.response(&slow))[0].parse::<u32>().unwrap();
-            n_calls += 1;
-        }
         n_calls += 1;
-        thread::sleep(Duration::from_millis(5));
+    }
+    for id in &slow {
+        texts(&client.response(id))[0].parse::<u32>().unwrap();
+        n_calls += 1;
     }
     n_calls
 }

@@ -10,7 +10,7 @@ use super::client::DevClient;
 use super::package::EditedPackage;
 
 /// Sends a request over a connection of its own, and returns the whole response.
-fn request(address: &str, method: &str, path: &str) -> String {
+pub(super) fn request(address: &str, method: &str, path: &str) -> String {
     let mut connection = TcpStream::connect(address).unwrap();
     write!(connection, "{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: keep-alive\r\n\r\n").unwrap();
     let mut response = String::new();

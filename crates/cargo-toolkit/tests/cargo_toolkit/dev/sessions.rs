@@ -17,6 +17,7 @@ fn after_a_change_the_session_goes_on_with_the_new_program() {
     let tools = client.request("tools/list", "{}");
     assert!(tools.contains(r#"{"tools":[{"name":"add","inputSchema":{"type":"object"},"digits":1.10},{"name":"slow""#));
     assert!(tools.contains(r#""digits":1.10},{"name":"dev_errors","#), "{tools}");
+    assert!(tools.ends_with(r#"],"ttlMs":0}}"#), "{tools}");
     assert_eq!(client.call("add"), ["1"]);
     let slow = client.begin("tools/call", r#"{"name":"slow"}"#);
     assert_eq!(client.errors(), FINE);
