@@ -177,6 +177,7 @@ pub(crate) fn features(words: &[OsString]) -> Vec<&'static str> {
             features.extend((is_help || has("--nats-tools")).then_some("proxy"));
             features.extend((is_help || has("--code")).then_some("code"));
             features.extend((is_help || has("--explorer")).then_some("explorer"));
+            features.extend((is_help || has("--openapi")).then_some("openapi"));
         }
         Some(&("run" | "serve-sandbox")) => features.push("code"),
         Some(&"chain") => features.push(if words.get(1) == Some(&"run") { "chain" } else { "durable" }),

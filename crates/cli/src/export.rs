@@ -9,7 +9,7 @@ use serde_json::Value;
 use toolkit::Catalog;
 use toolkit::mcp::{self, Revision};
 use toolkit::tool::ToolId;
-use toolkit_providers::{Export, Loss, markdown, typescript};
+use toolkit_providers::{Export, Loss, markdown, openapi, typescript};
 
 use crate::error::{CommandError, Exit};
 use crate::formats::{self, FormatOptions, export_as, output_schemas_switch};
@@ -64,12 +64,13 @@ pub(crate) fn command() -> Command {
 
 /// Returns the values of `--format`. Those of disabled features are hidden.
 fn formats() -> impl Iterator<Item = PossibleValue> {
-    let of_features = [("html", cfg!(feature = "html")), ("otc", cfg!(feature = "otc"))];
-    let of_features = of_features.map(|(name, is_on)| PossibleValue::new(name).hide(!is_on));
-    formats::ALL.into_iter().map(PossibleValue::new).chain(of_features)
+    // No model reads a document of OpenAPI, so that it costs none.
+    let others = [("openapi", true), ("html", cfg!(feature = "html")), ("otc", cfg!(feature = "otc"))];
+    let others = others.map(|(name, is_on)| PossibleValue::new(name).hide(!is_on));
+    formats::ALL.into_iter().map(PossibleValue::new).chain(others)
 }
 
-pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, CommandError> {
+pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches, version: &str) -> Result<Exit, CommandError> {
     let format = matches.get_one::<String>("format").map_or("mcp", String::as_str);
     check_options(format, matches)?;
     if matches.get_flag("rules") {
@@ -101,6 +102,12 @@ pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Comma
     }
     if format == "markdown" {
         write_text(&markdown::document(&program_name(), catalog), matches)?;
+        return Ok(Exit::Success);
+    }
+    if format == "openapi" {
+        let list = mcp::list_tools(catalog, Revision::V2026_07_28, naming(matches))?;
+        let tools = list["tools"].as_array().into_iter().flatten();
+        write(&openapi::document(&program_name(), version, tools), matches)?;
         return Ok(Exit::Success);
     }
     #[cfg(feature = "html")]

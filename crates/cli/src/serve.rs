@@ -85,6 +85,7 @@ const MCP: bool = cfg!(feature = "mcp");
 const HTTP: bool = cfg!(feature = "http");
 const OTC: bool = cfg!(feature = "otc");
 const EXPLORER: bool = cfg!(feature = "explorer");
+const OPENAPI: bool = cfg!(feature = "openapi");
 
 pub(crate) fn command() -> Command {
     Command::new("serve")
@@ -213,6 +214,11 @@ fn mcp() -> Vec<Arg> {
             EXPLORER,
             "explorer",
             switch("explorer").requires("http").help("Serve a page to read and try the tools at /explorer"),
+        ),
+        unless(
+            OPENAPI,
+            "openapi",
+            switch("openapi").requires("http").help("Serve POST /tools/NAME, described at /openapi.json"),
         ),
     ];
     let options: Vec<Arg> =

@@ -11,11 +11,14 @@
 //! | `sessions` | the ids of sessions |
 //! | `server_card` | the documents by which clients find the server |
 //! | `response`, `rejection` | responses to messages, and to rejected requests |
+//! | `openapi` | each tool as `POST /tools/NAME`, and their document |
 //! | `route` | further routes of the host, and `GET /healthz` |
 
 mod auth;
 mod http_error;
 mod listening;
+#[cfg(feature = "openapi")]
+mod openapi;
 mod rate;
 mod receive;
 mod rejection;
@@ -67,6 +70,7 @@ use super::server::Server;
 /// | `GET /metrics` | metrics in the Prometheus text format |
 /// | `GET /status` | the state of the backends of a proxy, as JSON; see [`Status`](super::Status) |
 /// | `GET /.well-known/oauth-protected-resource` | OAuth metadata, with [`Http::resource`] |
+/// | `POST /tools/NAME`, `GET /openapi.json` | the tools for programs, and their document, with [`Http::openapi`] |
 /// | `GET /mcp/server-card`, `GET /.well-known/ai-catalog.json` | how to find the server, with [`Http::server_card`] |
 ///
 /// # Examples
@@ -105,6 +109,8 @@ pub struct Http {
     routes: Vec<Arc<dyn Route>>,
     health_checks: Vec<HealthCheck>,
     metrics: Vec<RenderMetrics>,
+    #[cfg(feature = "openapi")]
+    has_openapi: bool,
     allows_unauthenticated: bool,
     /// True if the token of all clients is easily guessed.
     has_short_token: bool,
@@ -125,6 +131,8 @@ impl Http {
             routes: Vec::new(),
             health_checks: Vec::new(),
             metrics: Vec::new(),
+            #[cfg(feature = "openapi")]
+            has_openapi: false,
             allows_unauthenticated: false,
             has_short_token: false,
             drain_delay: Duration::ZERO,
@@ -320,6 +328,43 @@ impl Http {
         self
     }
 
+    /// Serves each tool as `POST /tools/NAME` too, for programs that know OpenAPI and not MCP, and describes them at
+    /// `/openapi.json`. These requests have the limits, tokens, layers and audit lines of calls over MCP.
+    ///
+    /// The body of a request is the object of arguments. The response is `200` with the result as JSON: the structured result of
+    /// the tool, or its text, or its blocks of content. A failed call has another status, and a body
+    /// `{"error": {"kind": …, "message": …, "retryable": …}}`, with `violations` for invalid arguments (`422`).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use http::Request;
+    /// use http_body_util::BodyExt as _;
+    /// use toolkit::{Dispatcher, catalog, tool};
+    /// use toolkit_mcp_server::Server;
+    /// use tower_service::Service as _;
+    ///
+    /// /// Adds two integers.
+    /// #[tool]
+    /// fn add(a: i32, b: i32) -> i32 {
+    ///     a + b
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let server = Server::new(Dispatcher::new(catalog![add]?)?)?;
+    /// let mut service = server.http().openapi().into_service();
+    /// let request = Request::post("/tools/add").header("host", "localhost").header("content-type", "application/json");
+    /// let response = service.call(request.body(r#"{"a": 1, "b": 2}"#.to_owned())?).await?;
+    /// assert_eq!(response.into_body().collect().await?.to_bytes(), "3");
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[cfg(feature = "openapi")]
+    pub fn openapi(self) -> Self {
+        Self { has_openapi: true, ..self }
+    }
+
     /// Adds a check of something that calls need, such as a database: while it fails, `/healthz` answers `503` with the name,
     /// and a load balancer sends calls elsewhere. The error is logged.
     ///
@@ -423,8 +468,9 @@ impl Http {
     /// Converts the server into a tower service, for a router of the host: with axum `route_service("/mcp", …)` or
     /// `nest_service("/api", …)`.
     ///
-    /// The service treats all paths as `/mcp`, except for those of a [`Route`] and paths that end with `/healthz`, `/metrics` or `/status` or
-    /// contain `/.well-known/oauth-protected-resource`, which have the meaning of the table above. Clients look for the
+    /// The service treats all paths as `/mcp`, except for those of a [`Route`] and paths that end with `/healthz`, `/metrics`,
+    /// `/status` or those of `openapi` or contain `/.well-known/oauth-protected-resource`, which have the meaning of the table
+    /// above. Clients look for the
     /// OAuth metadata at the root of the host, so route `/.well-known/oauth-protected-resource/{*path}` to the service
     /// too.
     ///
@@ -441,6 +487,8 @@ impl Http {
     fn service(self, is_mounted: bool) -> Service {
         // The pages of a route use the endpoint.
         let guard = if self.routes.is_empty() { self.guard } else { self.guard.with_own_pages() };
+        #[cfg(feature = "openapi")]
+        let has_openapi = self.has_openapi;
         let Self { server, limits, auth, server_card, routes, health_checks, metrics, .. } = self;
         Service::new(Inner {
             server,
@@ -451,6 +499,8 @@ impl Http {
             routes,
             health_checks,
             metrics,
+            #[cfg(feature = "openapi")]
+            has_openapi,
             is_mounted,
             n_rejected: AtomicU64::default(),
         })

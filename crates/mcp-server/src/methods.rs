@@ -122,6 +122,21 @@ pub(super) fn route(shared: &Arc<ServerState>, message: Result<Message<'_>, Malf
     }
 }
 
+/// Determines the action of a call that has no message around it.
+#[cfg(feature = "openapi")]
+pub(super) fn route_plain_call(
+    shared: &Arc<ServerState>,
+    name: &str,
+    arguments: Arguments<'_>,
+    peer: Peer<'_>,
+) -> Routed {
+    let (id, meta) = (RawValue::NULL, Meta::default());
+    let mut observed = Observed::start(shared.audit, "tools/call", id, None, peer);
+    let received = Received { id, meta: &meta, revision: Revision::V2026_07_28, peer };
+    let routed = call(shared, received, name.into(), arguments, &mut observed);
+    observed_of(routed.unwrap_or_else(|rejected| rejection(id, rejected)), observed)
+}
+
 fn rejection(id: &RawValue, rejected: Rejected) -> Routed {
     match rejected {
         Rejected::Invalid(error) => Routed::Reply(Reply::rejection(Some(id), &error)),

@@ -38,6 +38,13 @@ pub(super) enum RejectReason {
 const REJECT_REASONS: [&str; 7] =
     ["origin", "unauthorized", "rate", "too_large", "too_slow", "malformed", "overloaded"];
 
+impl RejectReason {
+    /// Returns the name of the reason in metrics and in responses.
+    pub(super) fn name(self) -> &'static str {
+        REJECT_REASONS[self as usize]
+    }
+}
+
 /// The outcomes of a call.
 const OUTCOMES: [&str; 5] = ["ok", "rejected", "failed", "timed_out", "cancelled"];
 

@@ -36,6 +36,8 @@ pub(super) struct Peer<'p> {
     pub(super) head: Option<&'p Arc<Parts>>,
     /// True for a message of a batch, whose responses are sent together.
     pub(super) is_in_batch: bool,
+    /// True for a call without a message: its headers repeat nothing, and its client waits for the result of a long call.
+    pub(super) is_plain: bool,
     /// The address of the client, if the server has accepted its connection.
     pub(super) address: Option<IpAddr>,
 }

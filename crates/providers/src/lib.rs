@@ -10,6 +10,7 @@
 //! | [`mistral`], [`ollama`], [`cohere`] | chat, with the tools of Chat Completions | |
 //! | [`a2a`] | skills, and the card of an agent | yes |
 //! | [`typescript`] | declarations for programs that call tools | |
+//! | [`openapi`] | an HTTP API, described by OpenAPI 3.1 | |
 //! | [`markdown`] | a Markdown document | |
 //! | `html` (feature `html`) | an HTML page | |
 //!
@@ -50,6 +51,7 @@ pub mod markdown;
 pub mod mistral;
 pub mod ollama;
 pub mod openai;
+pub mod openapi;
 mod reader;
 pub mod reply;
 pub mod request;

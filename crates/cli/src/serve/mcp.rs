@@ -173,9 +173,17 @@ async fn serve(server: &Server, matches: &ArgMatches, configure: Configure<Http>
     if matches.get_flag("allow-unauthenticated") {
         http = http.allow_unauthenticated();
     }
+    #[cfg(feature = "openapi")]
+    if matches.get_flag("openapi") {
+        http = http.openapi();
+    }
     let listening = http.bind(address).await.map_err(|error| bind_error(address, &error, matches))?;
     let address = listening.local_addr()?;
     stderr::say(NOTE, &format!("serving at http://{address}/mcp"));
+    #[cfg(feature = "openapi")]
+    if matches.get_flag("openapi") {
+        stderr::say(NOTE, &format!("OpenAPI document at http://{address}/openapi.json"));
+    }
     #[cfg(feature = "explorer")]
     if matches.get_flag("explorer") {
         stderr::say(NOTE, &format!("explorer at http://{address}/explorer"));

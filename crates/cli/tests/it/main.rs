@@ -21,6 +21,7 @@ mod login;
 #[cfg(target_os = "linux")]
 mod memory;
 mod nats;
+mod openapi;
 mod otc;
 mod page;
 mod program_options;

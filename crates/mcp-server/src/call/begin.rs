@@ -51,7 +51,7 @@ pub(crate) fn begin(
     let CallTarget { served, nth, is_found } = target;
     let Received { id, meta, revision, peer } = received;
     let entry = &served.entries[nth];
-    if let (Some(headers), Revision::V2026_07_28) = (peer.headers(), revision) {
+    if let (Some(headers), Revision::V2026_07_28, false) = (peer.headers(), revision, peer.is_plain) {
         headers::check_param_headers(headers, &entry.param_headers, &arguments)?;
     }
     let log_level = match revision {
@@ -60,6 +60,7 @@ pub(crate) fn begin(
     };
     let task = match (entry.task_support, meta.task) {
         (TaskSupport::Forbidden, None) => None,
+        _ if peer.is_plain => None,
         (support, _) => task_offer(shared, support, received)?,
     };
     let asks = asks(shared, served.tool(entry), &arguments, received)?;

@@ -280,6 +280,12 @@ impl Auth {
         }))
     }
 
+    /// Returns all scopes that a call of a tool needs.
+    #[cfg(feature = "openapi")]
+    pub(super) fn scopes_of_call(&self, tool: Option<&Tool>) -> Vec<String> {
+        self.scopes.of_calls(tool.into_iter())
+    }
+
     /// Returns the metadata of the resource if the path requests it, and the host has declared one. It requires no token.
     pub(super) fn metadata(&self, path: &str) -> Option<Vec<u8>> {
         let resource = self.resource.as_ref().filter(|_| path.contains(WELL_KNOWN))?;

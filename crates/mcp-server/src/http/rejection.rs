@@ -13,7 +13,7 @@ use crate::metrics::RejectReason;
 #[derive(Debug)]
 pub(super) struct Rejection {
     pub(super) why: RejectReason,
-    status: StatusCode,
+    pub(super) status: StatusCode,
     code: Code,
     pub(super) message: Cow<'static, str>,
     pub(super) header: Option<(HeaderName, HeaderValue)>,

@@ -18,6 +18,8 @@ use toolkit_mcp::{Code, json_bytes};
 use toolkit_runtime::{HttpServer, RequestHead, empty_response};
 
 use super::auth::{Auth, WELL_KNOWN};
+#[cfg(feature = "openapi")]
+use super::openapi::{ProgramPath, ProgramRequest, rejected};
 use super::rejection::Rejection;
 use super::response::{self, Body, events, json, preflight, text};
 use super::route::{Admission, HealthCheck, Route, RouteRequest, health};
@@ -69,6 +71,9 @@ pub(super) struct Inner {
     pub(super) routes: Vec<Arc<dyn Route>>,
     pub(super) health_checks: Vec<HealthCheck>,
     pub(super) metrics: Vec<RenderMetrics>,
+    /// True if programs call the tools without MCP.
+    #[cfg(feature = "openapi")]
+    pub(super) has_openapi: bool,
     /// True if a router of the host selects the paths.
     pub(super) is_mounted: bool,
     /// The number of requests whose host or origin is not accepted.
@@ -114,6 +119,10 @@ impl Service {
         let origin = origin.filter(|_| self.inner.route(head.path()).is_none());
         let mut response = self.inner.respond(head, body).await.unwrap_or_else(|rejection| {
             self.server().shared.metrics.reject(rejection.why);
+            #[cfg(feature = "openapi")]
+            if self.inner.program_path(self.inner.local_path(head.path())).is_some() {
+                return rejected(rejection);
+            }
             rejection.into_response()
         });
         // CORS: an accepted page may read its response.
@@ -153,6 +162,13 @@ impl Inner {
             return Ok(json(StatusCode::OK, metadata));
         }
         let caller = self.auth.admit(head).await?;
+        #[cfg(feature = "openapi")]
+        if let Some(path) = self.program_path(path) {
+            // Boxed, to keep the future of a message small.
+            let server = self.of_page(caller.as_deref());
+            let request = ProgramRequest { server, http: &self.http, auth: &self.auth, head, caller };
+            return Box::pin(request.respond(path, body)).await;
+        }
         if let Some(server) = self.server.of_caller(path.trim_end_matches('/'), caller.as_deref()) {
             return match head.parts.method {
                 Method::POST => self.message(&server, head, body, caller).await,
@@ -229,6 +245,12 @@ impl Inner {
         Ok(head.count_events(response)?)
     }
 
+    /// Returns the meaning of a path for programs, if the host serves them.
+    #[cfg(feature = "openapi")]
+    fn program_path<'p>(&self, path: &'p str) -> Option<ProgramPath<'p>> {
+        ProgramPath::parse(path).filter(|_| self.has_openapi)
+    }
+
     /// Maps a path of a mounted service to the route of a standalone server.
     fn local_path<'p>(&self, path: &'p str) -> &'p str {
         if path == "/mcp/" {
@@ -237,7 +259,10 @@ impl Inner {
         if !self.is_mounted || path.contains(WELL_KNOWN) {
             return path;
         }
-        ["/healthz", "/metrics", "/status"].into_iter().find(|own| path.ends_with(own)).unwrap_or(ENDPOINT)
+        let own = ["/healthz", "/metrics", "/status"].into_iter().find(|own| path.ends_with(own));
+        #[cfg(feature = "openapi")]
+        let own = own.or_else(|| ProgramPath::of_mounted(path).filter(|_| self.has_openapi));
+        own.unwrap_or(ENDPOINT)
     }
 
     /// Returns the session of a request. If a backend holds something for each session, it must have begun in this process.

@@ -15,6 +15,7 @@ mod listing;
 mod logging;
 mod max_result;
 mod messages;
+mod openapi;
 mod pipes;
 mod prompts;
 mod proxy;

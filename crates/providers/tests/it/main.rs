@@ -4,6 +4,7 @@ mod adapters;
 mod cost;
 mod html;
 mod matrix;
+mod openapi;
 mod order;
 mod replies;
 mod requests;
