@@ -180,12 +180,12 @@ impl Worker {
         let Self { connect, dispatcher, settings, context, monitor } = self;
         let store = connect.open(true).await?;
         let shared = Arc::new(WorkerState::new(dispatcher, context, settings, store, connect.application_name()));
-        let mut upkeep = pin!(upkeep::register(&shared).await?);
+        let upkeep = upkeep::register(&shared).await?;
         monitor.watch(&shared);
         tracing::info!(worker = shared.name.id, "running durable steps");
         let ended = {
-            // The executions of runs end with it.
-            let mut runs = pin!(queue::take_runs(&shared));
+            // The executions of runs end with these, and the store gets back the connections that they use.
+            let (mut upkeep, mut runs) = (pin!(upkeep), pin!(queue::take_runs(&shared)));
             let ended = tokio::select! {
                 () = shutdown => Ok(()),
                 error = &mut upkeep => Err(error),

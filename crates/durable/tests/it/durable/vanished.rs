@@ -200,3 +200,19 @@ on_each_place! {
     a_worker_that_wakes_up_starts_no_step_that_another_has_started,
     a_worker_whose_step_takes_long_keeps_its_run,
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a Postgres server"]
+async fn a_worker_ends_at_sigterm_also_while_it_gives_a_sign_of_life() {
+    let place = Place::postgres();
+    let mut worker = Process::start(&place, "");
+    client(&place).await;
+    place.execute(
+        "CREATE FUNCTION slow_sign() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(2); RETURN NEW; END $$; \
+         CREATE TRIGGER slow_sign BEFORE UPDATE ON toolkit_workers FOR EACH ROW EXECUTE FUNCTION slow_sign()",
+    );
+    until(async || place.query("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'") == "1").await;
+    worker.signal("TERM");
+    until(async || worker.has_ended()).await;
+    assert!(worker.has_succeeded());
+}
