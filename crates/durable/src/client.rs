@@ -18,6 +18,7 @@ use crate::contract::Contracts;
 use crate::error::{DurableError, RunId};
 use crate::record::{AttemptPlace, Decision, RunInput};
 use crate::runs::{RunRecord, Runs};
+use crate::store::Phase;
 
 /// A connection to the runs of an application, which any process may have.
 ///
@@ -120,7 +121,7 @@ impl Run {
         self.runs().outcome(&self.id).await
     }
 
-    /// Cancels the run. The worker drops the calls of running steps, and no further step starts.
+    /// Cancels the run and its children. The worker drops the calls of running steps, and no further step starts.
     ///
     /// # Errors
     ///
@@ -129,7 +130,7 @@ impl Run {
         self.changed(self.runs().cancel(&self.id).await?, "cancelled", "a run that has not ended").await
     }
 
-    /// Continues a run that was [given up](RunState::Parked) or cancelled, with the recorded results.
+    /// Continues a run that was [given up](RunState::Parked) or cancelled, with its children and the recorded results.
     ///
     /// # Errors
     ///
@@ -138,7 +139,8 @@ impl Run {
         self.changed(self.runs().resume(&self.id).await?, "resumed", "a cancelled or parked run").await
     }
 
-    /// Continues a run that has [failed](RunState::Failed), with the recorded results: the steps that failed run again.
+    /// Continues a run that has [failed](RunState::Failed), with the recorded results: the steps that failed run again, and so do
+    /// those of its children.
     ///
     /// # Errors
     ///
@@ -158,6 +160,11 @@ impl Run {
     /// }
     /// ```
     pub async fn retry(&self) -> Result<(), DurableError> {
+        if self.record(false).await?.phase == Phase::Failed {
+            for child in self.runs().failed_children(&self.id).await? {
+                Box::pin(self.client.run(child).retry()).await?;
+            }
+        }
         let last = status::attempts(self.runs().entries(&[self.id.as_str()]).await?).into_values();
         let failed: Vec<_> = last.filter(|(_, state)| *state == StepState::Failed).map(|(place, _)| place).collect();
         self.changed(self.runs().retry(&self.id, &failed).await?, "retried", "a failed run").await

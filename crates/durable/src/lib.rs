@@ -85,4 +85,4 @@ pub use self::connect::Connect;
 pub use self::error::{DurableError, RunId};
 pub use self::record::{Decision, Pause};
 pub use self::store::QueueStatus;
-pub use self::worker::{Monitor, Worker, WorkerStatus};
+pub use self::worker::{Monitor, Worker, WorkerStatus, run_child};

@@ -15,6 +15,8 @@ use toolkit::schema::Schema;
 use toolkit::{RunResult, ToolError};
 use toolkit_backends::chain::Chain;
 
+use crate::error::RunId;
+
 /// The input of a run.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -93,6 +95,12 @@ pub enum Pause {
         /// The error of the last call.
         error: String,
     },
+    /// The run of a chain, which the tool has started, has to end; see [`run_child`](crate::run_child).
+    #[non_exhaustive]
+    Child {
+        /// The id of the run.
+        run: RunId,
+    },
     /// The worker died while the tool ran, or immediately before: the tool may have had its effect.
     #[non_exhaustive]
     OutcomeUnknown {
@@ -124,7 +132,7 @@ impl Pause {
     }
 
     /// Returns the decisions that end the wait, as `chain decide` writes them: `JSON` stands for a value. A step that waits
-    /// for a time has none.
+    /// for a time or a run has none.
     #[must_use]
     pub fn decisions(&self) -> &'static [&'static str] {
         match self {
@@ -135,7 +143,7 @@ impl Pause {
             Self::Question { form: None, .. } => &["approve", "deny"],
             Self::Pending { .. } => &["retry", "fail"],
             Self::OutcomeUnknown { .. } | Self::InvalidValue { .. } => &["retry", "skip=JSON", "fail"],
-            Self::Until { .. } | Self::Backoff { .. } => &[],
+            Self::Until { .. } | Self::Backoff { .. } | Self::Child { .. } => &[],
         }
     }
 
@@ -205,6 +213,9 @@ impl Decision {
         let expected = pause.decisions().join(", ");
         if let Pause::Until { time } | Pause::Backoff { time, .. } = pause {
             return Err(format!("waits until {time}, and for no decision"));
+        }
+        if let Pause::Child { run } = pause {
+            return Err(format!("waits for the run `{run}`, and for no decision"));
         }
         if !self.fits(pause) {
             return Err(format!("does not wait for the decision `{}`: expected one of {expected}", self.spelling()));

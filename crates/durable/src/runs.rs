@@ -142,36 +142,41 @@ impl Runs {
             };
             last_answer = Instant::now();
             let row = found.first_mut().ok_or_else(|| DurableError::UnknownRun(id.clone()))?;
-            let (phase, json) = (row.text(0), row.text(1));
-            let damaged = |error: serde_json::Error| {
-                DurableError::damaged(format!("the outcome of the run `{id}` is damaged: {error}"), error)
-            };
-            match Phase::named(&phase).unwrap_or(Phase::Parked) {
-                Phase::Finished | Phase::Failed => return serde_json::from_str(&json).map_err(damaged),
-                Phase::Rejected => return Err(serde_json::from_str(&json).map_or_else(damaged, DurableError::Rejected)),
-                Phase::Cancelled => return Err(DurableError::Cancelled(id.clone())),
-                Phase::Parked => return Err(DurableError::Parked(id.clone())),
-                Phase::Queued | Phase::Started => tokio::time::sleep(POLL).await,
+            let phase = Phase::named(&row.text(0)).unwrap_or(Phase::Parked);
+            match outcome(id, phase, &row.text(1)) {
+                Some(outcome) => return outcome,
+                None => tokio::time::sleep(POLL).await,
             }
         }
     }
 
-    /// Cancels a run that has not ended. Returns false if it has.
+    /// Cancels a run that has not ended, with its children. Returns false if it has.
     pub(crate) async fn cancel(&self, id: &RunId) -> Result<bool, DurableError> {
-        let cancel = Statement::write(
-            "UPDATE toolkit_runs SET phase = 'cancelled', changed = ?2, ended = ?2 \
-             WHERE id = ?1 AND phase IN ('queued', 'started', 'parked') RETURNING id",
-        );
-        Ok(!self.one(cancel.bind(id.as_str()).bind(now())).await?.is_empty())
+        let set = "phase = 'cancelled', changed = ?2, ended = ?2";
+        self.update_family(id, set, "phase IN ('queued', 'started', 'parked')").await
     }
 
-    /// Queues a run that was given up or cancelled. Returns false for others.
+    /// Queues a run that was given up or cancelled, with its children. Returns false for others.
     pub(crate) async fn resume(&self, id: &RunId) -> Result<bool, DurableError> {
-        let resume = Statement::write(
-            "UPDATE toolkit_runs SET phase = 'queued', execution = NULL, n_executions = 0, changed = ?2, ended = NULL \
-             WHERE id = ?1 AND phase IN ('cancelled', 'parked') RETURNING id",
-        );
-        Ok(!self.one(resume.bind(id.as_str()).bind(now())).await?.is_empty())
+        let set = "phase = 'queued', execution = NULL, n_executions = 0, changed = ?2, ended = NULL";
+        self.update_family(id, set, "phase IN ('cancelled', 'parked')").await
+    }
+
+    /// Changes a run, and those of its descendants that fulfill the condition. Returns false unless the run does.
+    async fn update_family(&self, id: &RunId, set: &str, condition: &str) -> Result<bool, DurableError> {
+        let update = Statement::write(format!(
+            "{} UPDATE toolkit_runs SET {set} WHERE id IN (SELECT id FROM family) AND {condition} \
+             AND EXISTS (SELECT id FROM toolkit_runs WHERE id = ?1 AND {condition}) RETURNING id",
+            family("?1")
+        ));
+        Ok(!self.one(update.bind(id.as_str()).bind(now())).await?.is_empty())
+    }
+
+    /// Returns the children of a run that have failed.
+    pub(crate) async fn failed_children(&self, id: &RunId) -> Result<Vec<RunId>, DurableError> {
+        let select = Statement::read("SELECT id FROM toolkit_runs WHERE parent = ?1 AND phase = 'failed'");
+        let rows = self.one(select.bind(id.as_str())).await?;
+        Ok(rows.into_iter().map(|mut row| RunId::recorded(row.text(0))).collect())
     }
 
     /// Queues a failed run, whose steps at these places run again. Returns false for others.
@@ -244,21 +249,21 @@ impl Runs {
         Ok(self.one(select).await?.into_iter().map(record).collect())
     }
 
-    /// Deletes those of the runs that have ended, and returns their number.
+    /// Deletes those of the runs that have ended, with their children, and returns their number. A child stays as long as its
+    /// parent, which may read its outcome.
     pub(crate) async fn delete(&self, ids: &[&str]) -> Result<u64, DurableError> {
-        const ENDED: &str = "phase NOT IN ('queued', 'started')";
+        const ENDED: &str = "id IN (SELECT id FROM family) AND phase NOT IN ('queued', 'started') AND NOT EXISTS \
+             (SELECT id FROM toolkit_runs AS parents WHERE parents.id = toolkit_runs.parent \
+             AND parents.phase IN ('queued', 'started'))";
         let entries = Statement::write("").bind_list(
             |ids| {
-                format!(
-                    "DELETE FROM toolkit_entries WHERE run IN \
-                     (SELECT id FROM toolkit_runs WHERE id IN ({ids}) AND {ENDED}{})",
-                    self.store.clauses().share
-                )
+                let (family, share) = (family(ids), self.store.clauses().share);
+                format!("{family} DELETE FROM toolkit_entries WHERE run IN (SELECT id FROM toolkit_runs WHERE {ENDED}{share})")
             },
             ids.iter().copied(),
         );
         let runs = Statement::write("").bind_list(
-            |ids| format!("DELETE FROM toolkit_runs WHERE id IN ({ids}) AND {ENDED} RETURNING id"),
+            |ids| format!("{} DELETE FROM toolkit_runs WHERE {ENDED} RETURNING id", family(ids)),
             ids.iter().copied(),
         );
         let rows = self.store.run(vec![entries, runs]).await?;
@@ -301,6 +306,28 @@ impl LivingWorkers {
     fn of<'s>(&'s self, application: &'s str) -> impl Iterator<Item = &'s LivingWorker> {
         self.0.iter().filter(move |worker| worker.application == application)
     }
+}
+
+/// Returns the clause that names runs and their descendants `family`.
+fn family(ids: &str) -> String {
+    format!(
+        "WITH RECURSIVE family AS (SELECT id FROM toolkit_runs WHERE id IN ({ids}) UNION \
+         SELECT child.id FROM toolkit_runs AS child JOIN family ON child.parent = family.id)"
+    )
+}
+
+/// Returns the outcome of a run in a phase, with what it has recorded. Returns `None` while a worker continues it.
+pub(crate) fn outcome(id: &RunId, phase: Phase, json: &str) -> Option<Result<ChainOutcome, DurableError>> {
+    let damaged = |error: serde_json::Error| {
+        DurableError::damaged(format!("the outcome of the run `{id}` is damaged: {error}"), error)
+    };
+    Some(match phase {
+        Phase::Finished | Phase::Failed => serde_json::from_str(json).map_err(damaged),
+        Phase::Rejected => Err(serde_json::from_str(json).map_or_else(damaged, DurableError::Rejected)),
+        Phase::Cancelled => Err(DurableError::Cancelled(id.clone())),
+        Phase::Parked => Err(DurableError::Parked(id.clone())),
+        Phase::Queued | Phase::Started => return None,
+    })
 }
 
 fn is_alive(sign: Option<&Sign>) -> bool {

@@ -6,10 +6,12 @@
 //! | `upkeep` | signs that the worker lives; the runs of dead ones |
 //! | `run` | a chain, and the way of each step through its entries |
 //! | `attempt` | one call of a tool, with the answers to its questions |
+//! | `child` | runs that a step starts and waits for |
 //! | `execution` | what an execution of a run has recorded, and records |
 //! | `shared` | the settings, the runs and the steps of this worker |
 
 mod attempt;
+mod child;
 mod execution;
 mod queue;
 mod run;
@@ -25,6 +27,7 @@ use std::time::Duration;
 use toolkit::{Context, Dispatcher};
 use toolkit_runtime::ShutdownSignals;
 
+pub use self::child::run_child;
 use self::shared::{ContextOf, Settings, WorkerState};
 use crate::connect::Connect;
 use crate::contract::Contracts;

@@ -154,8 +154,8 @@ impl Client {
         Ok(runs)
     }
 
-    /// Deletes runs that have ended, with the results of their steps, and returns their number. A run that was resumed or has
-    /// not ended stays. The id of a deleted run is free: [`Client::start`] with it starts another run.
+    /// Deletes runs that have ended, with their children and the results of their steps, and returns their number. A run that
+    /// was resumed or has not ended stays, and so does a child of such a run. The id of a deleted run is free: [`Client::start`] with it starts another run.
     ///
     /// # Errors
     ///

@@ -11,10 +11,11 @@ use toolkit::call::ask::{Answer, Asker, Mode, Question};
 use toolkit::call::{BoxFuture, CancelToken, ErrorKind};
 use toolkit::dispatch::BlockingThreads;
 use toolkit::{Context, ToolError};
-use toolkit_backends::chain::{StepCall, StepRun};
+use toolkit_backends::chain::{ChainOutcome, StepCall, StepRun};
 use toolkit_runtime::{run_tool, spawn_tool};
 
 use crate::record::{APPROVE, Attempt, Decision, Pause};
+use crate::worker::child::{ChildRun, ChildRunner, EndedChild};
 use crate::worker::shared::WorkerState;
 
 /// The inputs of an attempt.
@@ -25,16 +26,24 @@ pub(super) struct Preparation {
     pub(super) tool: Arc<str>,
     pub(super) args: Arc<Value>,
     pub(super) context: Context,
-    pub(super) answers: Vec<Answered>,
+    pub(super) answers: EarlierAnswers,
+}
+
+/// The end of an attempt of a worker: what is recorded, or the run for which the step has to wait first.
+pub(super) enum AttemptEnd {
+    Recorded(Attempt),
+    Child(ChildRun),
 }
 
 impl Preparation {
     /// Calls the tool. A tool that has certainly not started is called again, at most [`MAX_CALLS`] times.
-    pub(super) async fn attempt(self) -> Attempt {
+    pub(super) async fn attempt(self) -> AttemptEnd {
         let (mut n_calls, mut interval) = (1, RETRY_INTERVAL);
         loop {
             match self.clone().call_once().await {
-                Attempt::Done { result: Err(error), .. } if has_not_started(&error) && n_calls < MAX_CALLS => {
+                AttemptEnd::Recorded(Attempt::Done { result: Err(error), .. })
+                    if has_not_started(&error) && n_calls < MAX_CALLS =>
+                {
                     tokio::time::sleep(interval).await;
                     (n_calls, interval) = (n_calls + 1, (2 * interval).min(MAX_RETRY_INTERVAL));
                 }
@@ -43,7 +52,7 @@ impl Preparation {
         }
     }
 
-    async fn call_once(self) -> Attempt {
+    async fn call_once(self) -> AttemptEnd {
         // Dropping the task drops the call.
         let name = Arc::clone(&self.tool);
         let ended = spawn_tool(&name, self.call()).await;
@@ -51,13 +60,14 @@ impl Preparation {
             let result = Err(ToolError::new(ErrorKind::Panicked, "the tool failed with an internal error"));
             End::Completed(StepRun::new(result, Duration::ZERO))
         };
-        match ended.unwrap_or_else(|_| panicked()) {
-            End::Asked(question) => Attempt::Paused(Pause::from_question(&question)),
+        AttemptEnd::Recorded(match ended.unwrap_or_else(|_| panicked()) {
+            End::Opened(Opened::Child(child)) => return AttemptEnd::Child(child),
+            End::Opened(Opened::Question(question)) => Attempt::Paused(Pause::from_question(&question)),
             End::Completed(StepRun { result: Err(error), .. }) if error.kind() == ErrorKind::Pending => {
                 Attempt::Paused(Pause::Pending { message: error.message().to_owned() })
             }
             End::Completed(StepRun { result, duration, .. }) => Attempt::Done { result, duration },
-        }
+        })
     }
 
     /// Calls the tool on a thread where it may block.
@@ -69,7 +79,7 @@ impl Preparation {
         let token = CancelToken::new();
         let _guard = token.drop_guard();
         let asker = Answers::new(answers);
-        let context = context.with(threads).with_cancel(token).with_asker(asker.clone());
+        let context = context.with(threads).with_cancel(token).with_asker(asker.clone()).with(asker.child_runner());
         let call = StepCall::new(index, &tool, &args, context, &shared.dispatcher);
         asker.run(call.run()).await
     }
@@ -92,30 +102,46 @@ pub(super) struct Answered {
     pub(super) decision: Option<Decision>,
 }
 
-/// The end of an attempt.
+/// The end of a call.
 pub(super) enum End<T> {
     Completed(T),
-    Asked(Question),
+    Opened(Opened),
 }
 
-/// The answers of earlier attempts, in the order of the questions, and the first question of this attempt without one.
+/// What a call waits for, which ends it.
+pub(super) enum Opened {
+    Question(Question),
+    Child(ChildRun),
+}
+
+/// What earlier attempts have waited for.
+#[derive(Clone, Default)]
+pub(super) struct EarlierAnswers {
+    /// The answers, in the order of the questions.
+    pub(super) answered: Vec<Answered>,
+    pub(super) children: Vec<EndedChild>,
+}
+
+/// The answers of earlier attempts, and what this attempt waits for first.
 #[derive(Clone)]
 pub(super) struct Answers(Arc<Mutex<AnswersState>>);
 
 struct AnswersState {
     answered: Vec<Option<Answered>>,
-    open: Option<Question>,
-    /// Woken when a question is opened.
+    children: Vec<EndedChild>,
+    open: Option<Opened>,
+    /// Woken when the call begins to wait.
     waker: Option<Waker>,
 }
 
 impl Answers {
-    pub(super) fn new(answered: Vec<Answered>) -> Self {
+    pub(super) fn new(earlier: EarlierAnswers) -> Self {
+        let EarlierAnswers { answered, children } = earlier;
         let answered = answered.into_iter().map(Some).collect();
-        Self(Arc::new(Mutex::new(AnswersState { answered, open: None, waker: None })))
+        Self(Arc::new(Mutex::new(AnswersState { answered, children, open: None, waker: None })))
     }
 
-    /// Polls the call until it completes or asks.
+    /// Polls the call until it completes or waits.
     pub(super) async fn run<T>(&self, call: impl Future<Output = T>) -> End<T> {
         let mut call = pin!(call);
         poll_fn(|cx| {
@@ -123,14 +149,44 @@ impl Answers {
                 return Poll::Ready(End::Completed(output));
             }
             let mut state = self.state();
-            if let Some(question) = state.open.take() {
-                return Poll::Ready(End::Asked(question));
+            if let Some(opened) = state.open.take() {
+                return Poll::Ready(End::Opened(opened));
             }
             // A task of the tool may ask without waking the call.
             state.waker = Some(cx.waker().clone());
             Poll::Pending
         })
         .await
+    }
+
+    fn child_runner(&self) -> ChildRunner {
+        let answers = self.clone();
+        ChildRunner(Box::new(move |child| {
+            let answers = answers.clone();
+            Box::pin(async move { answers.outcome(child).await })
+        }))
+    }
+
+    /// Returns the outcome of a child, or ends the call until there is one.
+    async fn outcome(&self, child: ChildRun) -> Result<ChainOutcome, ToolError> {
+        let ended = self.state().children.iter().find(|ended| ended.id == child.id).cloned();
+        match ended {
+            Some(ended) => ended.outcome(),
+            None => self.wait(Opened::Child(child)).await,
+        }
+    }
+
+    /// Ends the call, which is dropped, and made again with the answer.
+    async fn wait<T>(&self, opened: Opened) -> T {
+        let waker = {
+            let mut state = self.state();
+            state.open.get_or_insert(opened);
+            state.waker.take()
+        };
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+        std::future::pending().await
     }
 
     fn state(&self) -> MutexGuard<'_, AnswersState> {
@@ -152,19 +208,11 @@ impl Asker for Answers {
 
     fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Result<Answer, ToolError>> {
         Box::pin(async move {
-            let waker = {
-                let mut state = self.state();
-                if let Some(decision) = state.take_answer(question) {
-                    return answer(decision);
-                }
-                state.open.get_or_insert_with(|| question.clone());
-                state.waker.take()
-            };
-            if let Some(waker) = waker {
-                waker.wake();
+            let decision = self.state().take_answer(question);
+            match decision {
+                Some(decision) => answer(decision),
+                None => self.wait(Opened::Question(question.clone())).await,
             }
-            // The call is dropped, and made again with the answer.
-            std::future::pending().await
         })
     }
 }

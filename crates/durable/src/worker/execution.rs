@@ -9,9 +9,10 @@ use serde::de::DeserializeOwned;
 use tokio::sync::watch;
 
 use crate::error::{DurableError, RunId};
-use crate::record::{Attempt, AttemptPlace, Decision, EntryKind};
+use crate::record::{Attempt, AttemptPlace, Decision, EntryKind, RunInput};
 use crate::sql::{Row, Statement};
 use crate::store::{Phase, Store, now};
+use crate::worker::child::{ChildRun, EndedChild};
 
 /// An execution of a run by a worker.
 pub(super) struct Execution {
@@ -129,19 +130,56 @@ impl Execution {
             if let Some(decision) = self.read(place, EntryKind::Decision).await? {
                 return Ok(decision);
             }
-            let changed = async {
-                if decisions.changed().await.is_err() {
-                    std::future::pending().await
-                }
-            };
             tokio::select! {
                 () = sleep_until(end) => {
                     // A decision may come at the same time: the first one counts.
                     let json = self.record(place, EntryKind::Decision, None, "null".to_owned()).await?;
                     return self.parse(place, EntryKind::Decision, &json);
                 }
-                () = changed => {}
+                () = changed(decisions) => {}
             }
+        }
+    }
+
+    /// Starts a child of this run unless there is one. Returns the reason if another run has its id.
+    pub(super) async fn start_child(&self, child: &ChildRun) -> Result<Result<(), String>, Stop> {
+        let input = RunInput::new(child.chain.clone());
+        let json = serde_json::to_string(&input).map_err(|error| Stop::Damaged(DurableError::engine(error)))?;
+        let share = self.store.clauses().share;
+        let insert = format!(
+            "INSERT INTO toolkit_runs (id, application, phase, input, started, changed, parent) \
+             SELECT ?3, application, 'queued', ?4, ?5, ?5, id {OWNED}{share} ON CONFLICT DO NOTHING RETURNING id"
+        );
+        let at = |statement: Statement| self.bind(statement).bind(child.id.as_str());
+        let inserted = || vec![at(Statement::write(insert.clone())).bind(&*json).bind(now())];
+        if self.answer(inserted).await.iter().any(|rows| !rows.is_empty()) {
+            return Ok(Ok(()));
+        }
+        let select = format!("SELECT (SELECT input FROM toolkit_runs WHERE id = ?3 AND parent = ?1) {OWNED}");
+        let found = self.answer(|| vec![at(Statement::read(select.clone()))]).await.into_iter().flatten().next();
+        let recorded = found.ok_or(Stop::Lost)?.take_text(0);
+        let recorded: Option<RunInput> = recorded.and_then(|json| serde_json::from_str(&json).ok());
+        Ok(match recorded {
+            Some(recorded) if recorded.hash == input.hash => Ok(()),
+            Some(_) => Err(format!("the child run `{}` exists with another chain", child.id)),
+            None => Err(format!("the run `{}` exists and is not a child of this run", child.id)),
+        })
+    }
+
+    /// Waits until no worker continues a child. One that was given up may be resumed.
+    pub(super) async fn child_end(&self, id: RunId, changes: &mut watch::Receiver<i64>) -> Result<EndedChild, Stop> {
+        let select = "SELECT phase, outcome FROM toolkit_runs WHERE id = ?1";
+        loop {
+            changes.borrow_and_update();
+            let found = self.answer(|| vec![Statement::read(select).bind(id.as_str())]).await;
+            let Some(mut row) = found.into_iter().flatten().next() else {
+                return Ok(EndedChild { id, end: None });
+            };
+            let phase = Phase::named(&row.text(0)).unwrap_or(Phase::Parked);
+            if phase.has_ended() && phase != Phase::Parked {
+                return Ok(EndedChild { id, end: Some((phase, row.text(1).into())) });
+            }
+            changed(changes).await;
         }
     }
 
@@ -212,6 +250,13 @@ impl Execution {
             tokio::time::sleep(interval).await;
             interval = (2 * interval).min(MAX_RETRY_INTERVAL);
         }
+    }
+}
+
+/// Waits for a decision, or for the end of a child. Never completes when the execution has ended.
+async fn changed(changes: &mut watch::Receiver<i64>) {
+    if changes.changed().await.is_err() {
+        std::future::pending().await
     }
 }
 

@@ -11,7 +11,7 @@ use toolkit::{RunResult, Tool, ToolError};
 use toolkit_backends::chain::{ChainLimits, ChainOutcome, StepCall, StepRun, StepRunner, Wait};
 
 use crate::record::{Attempt, AttemptPlace, Decision, EntryKind, Pause, RunInput};
-use crate::worker::attempt::{self, Answered, Preparation};
+use crate::worker::attempt::{self, Answered, AttemptEnd, EarlierAnswers, Preparation};
 use crate::worker::execution::{Execution, Stop, sleep_until};
 use crate::worker::shared::{OwnedRun, WorkerState};
 
@@ -85,7 +85,7 @@ impl Recorder<'_> {
     async fn step(&self, call: StepCall<'_>) -> Result<StepRun, Stop> {
         let tool = call.dispatcher.catalog().resolve(call.tool).ok();
         let (name, args): (Arc<str>, Arc<Value>) = (call.tool.into(), Arc::new(call.args.clone()));
-        let mut answers: Vec<Answered> = Vec::new();
+        let mut answers = EarlierAnswers::default();
         let (mut invalid, mut wait, mut n_failures) = (None, call.wait, 0);
         for attempt in 0.. {
             let place = AttemptPlace { step: call.index, attempt };
@@ -110,7 +110,7 @@ impl Recorder<'_> {
             let pause = match recorded {
                 Attempt::Done { result, duration } => {
                     if result.is_err() && self.is_retried(place)? {
-                        (answers, n_failures) = (Vec::new(), 0);
+                        (answers, n_failures) = (EarlierAnswers::default(), 0);
                         continue;
                     }
                     return Ok(StepRun::new(result, duration));
@@ -125,11 +125,15 @@ impl Recorder<'_> {
                 continue;
             }
             let mut decisions = self.owned.decisions.clone();
+            if let Pause::Child { run } = pause {
+                answers.children.push(self.execution.child_end(run, &mut decisions).await?);
+                continue;
+            }
             let timeout = self.shared.settings.decision_timeout;
             let decision = self.execution.decision(place, timeout, &mut decisions).await?;
             let failed = match (pause, decision) {
                 (pause @ Pause::Question { .. }, decision) => {
-                    answers.push(Answered { pause, decision });
+                    answers.answered.push(Answered { pause, decision });
                     continue;
                 }
                 (_, Some(Decision::Retry)) => continue,
@@ -145,7 +149,7 @@ impl Recorder<'_> {
             if !self.is_retried(place)? {
                 return Ok(StepRun::new(Err(failed), Duration::ZERO));
             }
-            (answers, n_failures) = (Vec::new(), 0);
+            (answers, n_failures) = (EarlierAnswers::default(), 0);
         }
         unreachable!("there is always a further attempt")
     }
@@ -175,7 +179,7 @@ impl Recorder<'_> {
         let instead = if is_first { instead } else { Some(Pause::OutcomeUnknown { output: output(tool) }) };
         let ended = match instead {
             Some(pause) => Attempt::Paused(pause),
-            None => match preparation.attempt().await {
+            None => match self.end(preparation).await? {
                 Attempt::Done { result: Err(error), duration } => match self.repeat_after(call, &error, n_failures) {
                     Some(time) => {
                         Attempt::Paused(Pause::Backoff { time: Timestamp::now() + time, error: error.to_string() })
@@ -187,6 +191,17 @@ impl Recorder<'_> {
         };
         self.execution.result(place, &ended).await?;
         Ok(ended)
+    }
+
+    /// Makes an attempt, and starts the child for which it waits.
+    async fn end(&self, preparation: Preparation) -> Result<Attempt, Stop> {
+        Ok(match preparation.attempt().await {
+            AttemptEnd::Recorded(attempt) => attempt,
+            AttemptEnd::Child(child) => match self.execution.start_child(&child).await? {
+                Ok(()) => Attempt::Paused(Pause::Child { run: child.id }),
+                Err(message) => Attempt::Done { result: Err(ToolError::failed(message)), duration: Duration::ZERO },
+            },
+        })
     }
 
     /// Returns the time after which the tool is called again after an error: always if it has certainly not started, and

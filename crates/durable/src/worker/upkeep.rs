@@ -20,8 +20,10 @@ const MIN_SILENCE: Duration = Duration::from_secs(3);
 /// The time that a look may take.
 const LOOK_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The executions of the runs of a worker, with a number that changes with each decision.
-const OWNED: &str = "SELECT execution, n_decisions FROM toolkit_runs WHERE worker = ?1 AND phase = 'started'";
+/// The executions of the runs of a worker, with a number that changes with each decision and each end of a child.
+const OWNED: &str = "SELECT execution, n_decisions + \
+     (SELECT count(*) FROM toolkit_runs AS child WHERE child.parent = run.id AND child.phase NOT IN ('queued', 'started')) \
+     FROM toolkit_runs AS run WHERE worker = ?1 AND phase = 'started'";
 
 /// The condition of the runs of workers that are not registered.
 const LEFT: &str = "phase = 'started' \

@@ -24,6 +24,7 @@ macro_rules! on_each_place {
     };
 }
 
+mod children;
 mod crashes;
 mod damaged;
 mod decisions;

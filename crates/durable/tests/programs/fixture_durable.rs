@@ -22,7 +22,7 @@ use std::time::Duration;
 
 use toolkit::{Catalog, Context, Dispatcher, Tool, ToolError, tool};
 use toolkit_backends::chain::{Chain, Step};
-use toolkit_durable::{Client, Connect, RunId, Worker};
+use toolkit_durable::{Client, Connect, RunId, Worker, run_child};
 use toolkit_tower::Approval;
 
 static DIARY: LazyLock<File> = LazyLock::new(|| {
@@ -114,6 +114,16 @@ async fn flaky(n: u64, ctx: &Context) -> Result<u64, ToolError> {
     note("start", "flaky", ctx);
     let attempt = ctx.step().map_or(0, |step| step.attempt());
     if attempt >= 3 { Ok(n + 1) } else { Err(ToolError::failed("try again").retryable(None)) }
+}
+
+/// Adds one to the result of a child run.
+#[tool(namespace = "diary", idempotent)]
+async fn parent(chain: serde_json::Value, ctx: &Context) -> Result<u64, ToolError> {
+    note("start", "parent", ctx);
+    let chain = Chain::from_json(chain.to_string()).map_err(|error| ToolError::failed(error.to_string()))?;
+    let result = run_child(ctx, "child", &chain).await?.into_result()?;
+    let value = result.and_then(|result| result.value().as_u64());
+    value.map(|n| n + 1).ok_or_else(|| ToolError::failed("the child has no number"))
 }
 
 /// Ends the process.

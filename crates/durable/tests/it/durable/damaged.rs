@@ -55,8 +55,8 @@ async fn tables_of_other_versions_and_other_programs_are_named() {
     assert!(fails(&place, &[], "runs=1").contains("does not exist: a worker creates it when it starts"));
     drop(written(&place).await);
     for (sql, expected) in [
-        ("PRAGMA user_version = 1", "have version 1, and this program knows version 2"),
-        ("PRAGMA user_version = 0", "have version 0, and this program knows version 2"),
+        ("PRAGMA user_version = 1", "have version 1, and this program knows version 3"),
+        ("PRAGMA user_version = 0", "have version 0, and this program knows version 3"),
         ("PRAGMA application_id = 7", "is the SQLite database of another program"),
     ] {
         place.execute(sql);
@@ -66,7 +66,7 @@ async fn tables_of_other_versions_and_other_programs_are_named() {
         }
     }
     // Nothing was changed.
-    place.execute("PRAGMA application_id = 1953198702; PRAGMA user_version = 2");
+    place.execute("PRAGMA application_id = 1953198702; PRAGMA user_version = 3");
     let client = client(&place).await;
     assert_eq!(client.run(id("old")).status().await.unwrap().state, RunState::Finished);
 }

@@ -2,12 +2,6 @@
 
 use super::*;
 
-fn repair(place: &Place) {
-    let mut path = place.diary().into_os_string();
-    path.push(".repaired");
-    std::fs::write(path, "").unwrap();
-}
-
 /// Returns a chain of a step that succeeds and one of another tool.
 fn after_one(tool: &str) -> Chain {
     let first = Step::new("diary:once").named("first").arg("n", 0).arg("ms", 0);
@@ -26,7 +20,7 @@ async fn a_failed_run_is_listed_with_its_error_and_retried_from_the_failed_step(
         assert_eq!(run.status().await.unwrap().error, failed[0].error);
         assert_eq!(starts(place, "broken"), [("order/1".to_owned(), n_failures)].into());
         if n_failures == 2 {
-            repair(place);
+            place.repair();
         }
         run.retry().await.unwrap();
     }
@@ -66,7 +60,7 @@ async fn a_tool_that_is_overloaded_is_called_until_it_starts(place: &Place) {
     );
     assert_eq!(run.status().await.unwrap().state, RunState::Running, "nobody has to decide");
     first.kill();
-    repair(place);
+    place.repair();
     let _second = Process::start(place, "");
     assert_eq!(soon(run.wait()).await.unwrap().result().unwrap().value(), 2);
     assert_eq!(starts(place, "busy"), [("order/1".to_owned(), 1)].into());

@@ -49,6 +49,13 @@ impl Place {
         }
     }
 
+    /// Lets the tools `busy` and `broken` succeed.
+    pub(crate) fn repair(&self) {
+        let mut path = self.diary().into_os_string();
+        path.push(".repaired");
+        std::fs::write(path, "").unwrap();
+    }
+
     /// Returns a text of the record.
     pub(crate) fn query(&self, sql: &str) -> String {
         match &self.server {

@@ -60,7 +60,7 @@ async fn tables_of_another_version_and_missing_ones_are_named() {
     let _worker = Process::start(&place, "");
     drop(client(&place).await);
     place.execute("UPDATE toolkit_store SET version = 1");
-    let expected = "the tables of the runs have version 1, and this program knows version 2: use the program that has \
+    let expected = "the tables of the runs have version 1, and this program knows version 3: use the program that has \
                     written them, or another database";
     assert_eq!(soon(Client::connect(&connect)).await.unwrap_err().to_string(), expected);
     assert_eq!(worker_fails(connect).await, expected);
