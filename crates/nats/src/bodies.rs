@@ -56,13 +56,29 @@ impl Bodies {
     }
 
     /// Stores a body, which fits its reference when it is read.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if it cannot be stored: of the kind `StorageFull` if the bucket has no room.
     pub(crate) async fn store(&self, bucket: &str, body: &[u8]) -> Result<Stored, Error> {
         let store = self.open(bucket).await?;
+        // The client leaves the parts of an object that does not fit, which would take the room of others until they expire.
+        let stream = within(OPEN_TIMEOUT, self.jetstream.get_stream(stream_of(bucket))).await?;
+        let (info, n_bytes) = (stream.cached_info(), u64::try_from(body.len()).unwrap_or(u64::MAX));
+        let is_full = |max_bytes| info.state.bytes.saturating_add(n_bytes) > max_bytes;
+        if u64::try_from(info.config.max_bytes).is_ok_and(|max_bytes| max_bytes > 0 && is_full(max_bytes)) {
+            return Err(Error::new(ErrorKind::StorageFull, "the bucket has no room"));
+        }
         let reference = BodyReference::new(bucket, random_id(), body);
         let chunk_size = Some(PART.min(self.inline_limit().max(1)));
         let object = ObjectMetadata { name: reference.object.clone(), chunk_size, ..ObjectMetadata::default() };
         let mut rest = body;
-        let info = within(TRANSFER_TIMEOUT, store.put(object, &mut rest)).await?;
+        let put = within(TRANSFER_TIMEOUT, store.put(object, &mut rest)).await;
+        // The client keeps the text of this error only. Others have stored bodies meanwhile.
+        let info = put.map_err(|error| match error.to_string().contains("maximum bytes exceeded") {
+            true => Error::new(ErrorKind::StorageFull, error),
+            false => error,
+        })?;
         Ok(Stored { reference, nuid: info.nuid })
     }
 
@@ -91,7 +107,7 @@ impl Bodies {
     /// Deletes a body without leaving a marker. If that fails, the age limit of the bucket removes it.
     pub(crate) async fn delete(&self, stored: &Stored) {
         let Stored { reference: BodyReference { bucket, object, .. }, nuid } = stored;
-        let Ok(stream) = self.jetstream.get_stream_no_info(format!("OBJ_{bucket}")).await else { return };
+        let Ok(stream) = self.jetstream.get_stream_no_info(stream_of(bucket)).await else { return };
         let object = BASE64URL.encode(object.as_bytes());
         for subject in [format!("$O.{bucket}.M.{object}"), format!("$O.{bucket}.C.{nuid}")] {
             if let Err(error) = stream.purge().filter(subject).await {
@@ -117,6 +133,20 @@ impl Bodies {
     fn stores(&self) -> std::sync::MutexGuard<'_, HashMap<String, ObjectStore>> {
         self.stores.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Returns the name of the stream of a bucket.
+fn stream_of(bucket: &str) -> String {
+    format!("OBJ_{bucket}")
+}
+
+/// Returns the text about a full bucket, and its remedy.
+pub(crate) fn full(bucket: &str) -> String {
+    format!(
+        "the bucket `{bucket}` is full: increase `max_bytes` of its stream `{}`, or wait until bodies that nobody has read have \
+         expired",
+        stream_of(bucket)
+    )
 }
 
 /// Waits for an operation of the client, and converts its error.

@@ -14,8 +14,7 @@ use crate::subject::{PREFIX, Subjects};
 /// | `tk-bodies` | object store | arguments and results that do not fit into a message |
 /// | `tk-calls` | key-value store | calls with [`RetryPolicy::Claimed`](crate::RetryPolicy::Claimed), and their answers |
 ///
-/// They can also be created by other means, for example with
-/// `nats object add tk-bodies --ttl 1h --max-bucket-size 1GB` and `nats kv add tk-calls --ttl 1h --max-bucket-size 1GB`.
+/// They can also be created by other means, as an object store and a key-value store with a maximum age of an hour.
 ///
 /// # Examples
 ///

@@ -1,6 +1,7 @@
 //! One attempt to call a tool: its request with its headers, its arguments in the message or in the object store, and its end.
 
 use std::future::Future;
+use std::io;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +16,7 @@ use toolkit::call::{ErrorKind, TraceContext};
 
 use crate::backend::inbox::{self, Event, Replies};
 use crate::backend::link::Connected;
-use crate::bodies::{BodyReference, Stored};
+use crate::bodies::{self, BodyReference, Stored};
 use crate::wire::{self, CANCEL, MAX_BODY, MORE_CREDIT};
 
 /// The end of an attempt.
@@ -350,6 +351,10 @@ impl CallArguments {
         };
         match timeout_at(deadline, connected.bodies.store(bucket, json)).await {
             Ok(Ok(stored)) => Ok(Self { body: Bytes::new(), stored: Some((Arc::clone(connected), stored)) }),
+            Ok(Err(error)) if error.kind() == io::ErrorKind::StorageFull => {
+                let message = format!("the arguments have {n_bytes} bytes, and {}", bodies::full(bucket));
+                Err(ToolError::new(ErrorKind::Overloaded, message).caused_by(error))
+            }
             Ok(Err(error)) => Err(too_large().caused_by(error)),
             Err(_) => Err(too_large()),
         }

@@ -1,5 +1,7 @@
 //! The last replies of calls.
 
+use std::io;
+
 use async_nats::HeaderMap;
 use bytes::Bytes;
 use toolkit::call::ErrorKind;
@@ -71,7 +73,10 @@ impl CallAnswer {
             }
             Err(error) => {
                 tracing::warn!(%error, bucket, "a result was not stored");
-                too_large(&format!(", and was not stored in the bucket `{bucket}`"))
+                match error.kind() {
+                    io::ErrorKind::StorageFull => too_large(&format!(", and {}", crate::bodies::full(bucket))),
+                    _ => too_large(&format!(", and was not stored in the bucket `{bucket}`")),
+                }
             }
         }
     }

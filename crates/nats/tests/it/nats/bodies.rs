@@ -55,6 +55,31 @@ async fn n_stored(server: &Server, bucket: &str) -> u64 {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs nats-server"]
+async fn a_full_bucket_is_named_with_a_remedy_that_helps_and_takes_smaller_bodies() {
+    let server = Server::start();
+    Buckets::new(connect(&server)).max_bytes(4 * MIB as u64).create().await.unwrap();
+    let (_worker, _backend, dispatcher) = start(&server).await;
+    const FULL: &str = "the bucket `tk-bodies` is full: increase `max_bytes` of its stream `OBJ_tk-bodies`, or wait until bodies \
+                        that nobody has read have expired";
+    let error = call(&dispatcher, "fleet:resize", arguments(8 * MIB).0).await.unwrap_err();
+    let message = format!("the arguments have {} bytes, and {FULL}", 8 * MIB);
+    assert_eq!((error.kind(), error.message()), (ErrorKind::Overloaded, &*message));
+    let error = call(&dispatcher, "fleet:resize", for_result(8 * MIB).0).await.unwrap_err();
+    let message =
+        format!("the result has {} bytes, more than the limit of {LIMIT} of the NATS server, and {FULL}", 8 * MIB);
+    assert_eq!((error.kind(), error.message()), (ErrorKind::ResultTooLarge, &*message));
+    // No parts of those are left.
+    call(&dispatcher, "fleet:resize", arguments(3 * MIB).0).await.unwrap();
+
+    let jetstream = async_nats::jetstream::new(async_nats::connect(server.url()).await.unwrap());
+    let mut config = jetstream.get_stream("OBJ_tk-bodies").await.unwrap().cached_info().config.clone();
+    config.max_bytes = 16 * MIB as i64;
+    jetstream.update_stream(config).await.unwrap();
+    call(&dispatcher, "fleet:resize", arguments(8 * MIB).0).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs nats-server"]
 async fn bodies_of_up_to_64_mib_arrive_and_are_deleted() {
     let server = Server::start();
     Buckets::new(connect(&server)).create().await.unwrap();
