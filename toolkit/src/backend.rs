@@ -32,7 +32,7 @@ pub use self::routes::{RoutedBackend, Routes};
 pub use self::status::Changes;
 pub use self::status::{BackendCalls, BackendState, BackendStatus};
 use crate::call::{Arguments, BoxFuture, Coercion, Context, ErrorKind, ToolError, check_output};
-use crate::catalog::Diagnostic;
+use crate::catalog::{Catalog, Diagnostic};
 use crate::prompt::{Completion, CompletionRequest, Prompt};
 use crate::resource::Resources;
 use crate::stream::{Chunk, Queue};
@@ -159,6 +159,14 @@ pub trait Backend: Send + Sync + 'static {
     /// Returns false by default.
     fn calls_tools(&self) -> bool {
         false
+    }
+
+    /// Returns this backend for callers who see only the tools of `catalog`, which run on `routes`: its tools call and
+    /// describe no others, and are listed without waiting. Returns `None` by default, so that these callers do not see the
+    /// tools of a backend that [calls tools](Backend::calls_tools).
+    fn restricted_to(&self, catalog: &Catalog, routes: &Routes) -> Option<Box<dyn Backend>> {
+        let _ = (catalog, routes);
+        None
     }
 
     /// Runs one of the [prompts](OfferedTools::prompts), and returns the result of `prompts/get` of MCP. By default, a

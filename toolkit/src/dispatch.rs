@@ -162,7 +162,7 @@ impl Dispatcher {
     #[doc(hidden)]
     #[must_use]
     pub fn calls_tools(&self, tool: &Tool) -> bool {
-        self.shared.routes.call_tools(tool.id())
+        self.shared.routes.calls_tools(tool.id())
     }
 
     /// Returns true if another MCP server runs the tool.

@@ -64,6 +64,12 @@ impl CodeMode {
         self.version.send_modify(|version| *version += 1);
     }
 
+    /// Returns code mode for other tools, which shares the sandbox and the memory of runs.
+    pub(crate) fn for_gateway(&self, gateway: Gateway) -> Self {
+        let (gateway, version) = (Arc::new(RwLock::new(Arc::new(gateway))), Arc::new(watch::Sender::new(1)));
+        Self { gateway, version, ..self.clone() }
+    }
+
     /// Returns the number of the current tools.
     pub(crate) fn version(&self) -> u64 {
         *self.version.borrow()

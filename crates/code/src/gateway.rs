@@ -6,10 +6,11 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 use serde_json::value::RawValue;
+use toolkit::backend::Routes;
 use toolkit::call::{Arguments, ErrorKind};
-use toolkit::catalog::ExportedName;
+use toolkit::catalog::{Diagnostics, ExportedName};
 use toolkit::tool::{Annotations, ToolId};
-use toolkit::{Context, Dispatcher, RunResult, Tool, ToolError};
+use toolkit::{Catalog, Context, Dispatcher, RunResult, Tool, ToolError};
 use toolkit_backends::chain::{Chain, ChainLimits, ChainOutcome};
 use toolkit_providers::typescript::{self, Detail};
 use toolkit_search::Index;
@@ -87,6 +88,13 @@ impl Gateway {
     #[must_use]
     pub fn dispatcher(&self) -> &Dispatcher {
         &self.dispatcher
+    }
+
+    /// Returns a gateway to those of the tools that `catalog` contains. They run on `routes`.
+    pub(crate) fn restricted_to(&self, catalog: &Catalog, routes: &Routes) -> Result<Self, Diagnostics> {
+        let is_left = |tool: &&Tool| (self.is_allowed)(tool) && catalog.with_id(tool.id()).is_some();
+        let tools = Catalog::new(self.dispatcher.catalog().iter().filter(is_left).cloned())?;
+        Ok(Self::new(self.dispatcher.with_catalog(tools, routes.clone())?))
     }
 
     fn tools(&self) -> impl Iterator<Item = &Tool> {

@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 use tokio::sync::watch;
-use toolkit::backend::{Backend, BackendCall, BackendResponse, OfferedTools};
+use toolkit::backend::{Backend, BackendCall, BackendResponse, OfferedTools, Routes};
 use toolkit::call::{BoxFuture, ErrorKind};
 use toolkit::tool::{BackendKind, ToolBackend};
-use toolkit::{Context, Tool, ToolError};
+use toolkit::{Catalog, Context, Tool, ToolError};
 
 use super::code_mode::{CodeMode, Job, Outcome};
 use super::execution::{CallRecord, Execution};
@@ -162,6 +162,13 @@ impl Backend for RunCode {
 
     fn calls_tools(&self) -> bool {
         true
+    }
+
+    /// Returns the tool whose programs reach those of their tools that `catalog` contains.
+    fn restricted_to(&self, catalog: &Catalog, routes: &Routes) -> Option<Box<dyn Backend>> {
+        let gateway = self.code.gateway().restricted_to(catalog, routes);
+        let gateway = gateway.inspect_err(|error| tracing::error!(%error, "programs have no tools")).ok()?;
+        Some(Box::new(Self { code: self.code.for_gateway(gateway), seen: Arc::default(), ..self.clone() }))
     }
 
     fn tools(&self) -> BoxFuture<'_, Result<OfferedTools, ToolError>> {

@@ -117,8 +117,13 @@ impl Filter {
 
     fn admits_if(&self, tool: &Tool, is_allowed_by: impl Fn(&Rule) -> bool) -> bool {
         let is_allowed = self.allowed.is_empty() || self.allowed.iter().any(is_allowed_by);
+        is_allowed && !self.denies(tool)
+    }
+
+    /// Returns true if a `deny` rule matches the tool, or the tool is not read-only though all have to be.
+    pub(super) fn denies(&self, tool: &Tool) -> bool {
         let is_denied = self.rejection.iter().any(|rule| rule.matches(tool));
-        is_allowed && !is_denied && (!self.is_read_only || Hint::ReadOnly.is_of(tool))
+        is_denied || (self.is_read_only && !Hint::ReadOnly.is_of(tool))
     }
 }
 

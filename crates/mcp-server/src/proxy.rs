@@ -246,8 +246,9 @@ impl Proxy {
     /// does not exist for this caller: tools, prompts, resources, completions, notifications and their names. A caller to
     /// whom no view applies sees nothing, and `/metrics` and `/status` exist only for callers of a view of everything.
     ///
-    /// Tools of backends that [call tools](toolkit::backend::Backend::calls_tools) are in views of everything only. Streams
-    /// of notifications end when the views change, so that clients begin them again.
+    /// Tools of backends that [call tools](toolkit::backend::Backend::calls_tools), such as those that run programs, call the
+    /// tools that their caller sees, and are in each view whose filter does not deny them. Streams of notifications end when the
+    /// views change, so that clients begin them again.
     ///
     /// # Examples
     ///

@@ -128,6 +128,12 @@ impl View {
     }
 
     /// Returns true if the view contains the resources of a server with these tools. Without tools, `before` if they are
+    /// Returns true if the view contains a tool that calls the tools of the view, such as one that runs programs. It is of
+    /// no server.
+    pub(super) fn admits_caller_of_tools(&self, tool: &Tool) -> bool {
+        !self.filter.denies(tool)
+    }
+
     /// not known at the moment.
     pub(super) fn admits_resources_of(&self, server: &str, tools: &[&Tool], before: Option<bool>) -> bool {
         self.has_server(server)

@@ -2,14 +2,17 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{self, Poll, Waker};
 
 use super::Backend;
 #[cfg(feature = "tower")]
 use super::status::HeldBackend;
 use super::status::{BackendCalls, Counters};
 use crate::call::{Context, Credentials, ErrorKind, ToolError};
+use crate::catalog::Catalog;
 use crate::prompt::{Completion, CompletionRequest};
 use crate::tool::{NameError, Namespace, Tool, ToolBackend, ToolId};
 
@@ -64,8 +67,8 @@ pub struct RoutedBackend {
     backend: Box<dyn Backend>,
     /// The name at the time of registration, in case [`Backend::name`] changes.
     name: Namespace,
-    is_enabled: AtomicBool,
-    calls: Counters,
+    is_enabled: Arc<AtomicBool>,
+    calls: Arc<Counters>,
 }
 
 impl RoutedBackend {
@@ -77,8 +80,8 @@ impl RoutedBackend {
     pub fn new(backend: impl Backend) -> Result<Self, NameError> {
         Ok(Self {
             name: Namespace::new(backend.name().to_owned())?,
-            is_enabled: AtomicBool::new(true),
-            calls: Counters::default(),
+            is_enabled: Arc::new(AtomicBool::new(true)),
+            calls: Arc::default(),
             backend: Box::new(backend),
         })
     }
@@ -133,6 +136,14 @@ impl RoutedBackend {
     pub async fn complete(&self, request: &CompletionRequest, context: &Context) -> Result<Completion, ToolError> {
         let _held = self.hold();
         self.backend.complete(request, &context.clone().with_credentials(Credentials::new())).await
+    }
+
+    /// Returns this backend with [fewer tools](Backend::restricted_to) to call, which counts its calls here and is disabled
+    /// with this one.
+    fn restricted_to(&self, catalog: &Catalog, routes: &Routes) -> Option<Self> {
+        let backend = self.backend.restricted_to(catalog, routes)?;
+        let (is_enabled, calls) = (Arc::clone(&self.is_enabled), Arc::clone(&self.calls));
+        Some(Self { backend, name: self.name.clone(), is_enabled, calls })
     }
 
     pub(crate) fn counters(&self) -> &Counters {
@@ -207,8 +218,46 @@ impl Routes {
     }
 
     /// Returns true if a backend of the tool [calls tools](Backend::calls_tools).
-    pub(crate) fn call_tools(&self, tool: &ToolId) -> bool {
+    #[must_use]
+    pub fn calls_tools(&self, tool: &ToolId) -> bool {
         self.routes(tool).iter().any(|route| route.backend.backend().calls_tools())
+    }
+
+    /// Restricts the backends that [call tools](Backend::calls_tools) to the tools of `catalog`. Returns the tools of these
+    /// backends as they are then. Those that are not among them have no backend any longer.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a backend cannot list them at once.
+    pub fn restrict(&mut self, catalog: &Catalog) -> Result<Vec<Tool>, ToolError> {
+        let ids: Vec<ToolId> = self.of_tool.keys().filter(|id| self.calls_tools(id)).cloned().collect();
+        let mut callers: Vec<Arc<RoutedBackend>> = Vec::new();
+        for id in &ids {
+            let backends = self.of_tool.remove(id).into_iter().flatten().map(|route| route.backend);
+            callers.extend(backends.filter(|backend| backend.backend().calls_tools()));
+        }
+        callers.sort_by(|a, b| a.name().cmp(b.name()));
+        callers.dedup_by(|a, b| Arc::ptr_eq(a, b));
+        let mut tools = Vec::new();
+        for backend in callers {
+            let Some(backend) = backend.restricted_to(catalog, self).map(Arc::new) else { continue };
+            let listed = pin!(backend.backend().tools()).poll(&mut task::Context::from_waker(Waker::noop()));
+            let Poll::Ready(offered) = listed else {
+                let message = format!("the backend `{}` does not list its tools at once", backend.name());
+                return Err(ToolError::new(ErrorKind::Unavailable, message));
+            };
+            for (tool, target) in offered?.tools {
+                let tool = match tool.id().namespace() {
+                    Some(_) => tool,
+                    None => tool.in_namespace(backend.name().clone()),
+                };
+                if ids.contains(tool.id()) {
+                    self.add(tool.id().clone(), Arc::clone(&backend), target);
+                    tools.push(tool);
+                }
+            }
+        }
+        Ok(tools)
     }
 
     /// Adds a backend of a tool, and the identity of the tool in the backend. Closer kinds are preferred, and otherwise

@@ -13,13 +13,12 @@ const KEYS: [&str; 5] = ["path", "claims", "servers", "allow", "deny"];
 pub(super) struct Needs {
     is_http: bool,
     has_issuer: bool,
-    has_code: bool,
 }
 
 impl Needs {
     pub(super) fn new(matches: &ArgMatches) -> Self {
         let is_given = |name: &str| matches.try_contains_id(name).unwrap_or(false);
-        Self { is_http: is_given("http"), has_issuer: is_given("issuer"), has_code: is_given("code") }
+        Self { is_http: is_given("http"), has_issuer: is_given("issuer") }
     }
 
     /// Reads the views of a file with these servers.
@@ -34,11 +33,6 @@ impl Needs {
         }
         if !self.is_http {
             return Err("`views` requires --http: a client over stdio has neither a path nor a token".to_owned());
-        }
-        if self.has_code {
-            return Err(
-                "`views` and --code exclude each other: a program would reach the tools of all views".to_owned()
-            );
         }
         let mut paths: Vec<(&str, &str)> = Vec::new();
         let read = views.iter().map(|(name, view)| {

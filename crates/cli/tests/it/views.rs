@@ -45,7 +45,6 @@ fn a_mistake_in_the_views_is_an_error_at_the_start_that_names_the_key() {
         (json!({}), &http[..], "`views` is empty, so that no caller would see anything; leave it out"),
         (json!([]), &http, "`views` must be an object of views by their names"),
         (json!({ "a": {} }), &[], "`views` requires --http: a client over stdio has neither a path nor a token"),
-        (json!({ "a": {} }), &["--http", "0", "--code"], "`views` and --code exclude each other"),
         (json!({ "a": 7 }), &http, "`views.a` must be an object of keys"),
         (
             json!({ "a": { "tools": [] } }),
@@ -186,4 +185,89 @@ fn each_endpoint_of_the_chapter_serves_its_view() {
     write(&folder, "mcp.json", &configuration);
     serving.logs("`views.finance.servers`: there is no server `none`");
     assert_eq!(serving.names("/finance/mcp").len(), 2);
+}
+
+/// What a program tries to learn about the tools of others.
+const ATTACKS: [&str; 20] = [
+    "return namespaces()",
+    "return search('salary delete all', 100)",
+    "return search('everything of vault', 100)",
+    "return describe('salary:delete_all')",
+    "return describe('notes:read_all', 'vault:echo')",
+    "return examples('salary:echo')",
+    "return call('salary:echo', {})",
+    "return call('salary:ech', {})",
+    "return call('salary_echo', {})",
+    "return call('echo', {})",
+    "return call('run:code', { code: 'return 1' })",
+    "return tools.salary.echo({})",
+    "return tools.vault",
+    "return Object.keys(tools).concat(Object.keys(tools.notes))",
+    "return Object.getOwnPropertyNames(globalThis).map(name => `${name} ${String(globalThis[name])}`)",
+    "return chain([{ tool: 'salary:echo', arguments: {} }])",
+    "return chain([{ tool: 'notes:echo', arguments: {} }, { tool: 'salary:echo', arguments: {} }])",
+    "try { await tools.salary.echo({}) } catch (error) { return JSON.stringify(error, Object.getOwnPropertyNames(error)) }",
+    "return Promise.allSettled(['a', 'vault:echo', 'notes:ech'].map(id => call(id, { salary: 1 })))",
+    "await tools.notes.echo({}); return tools.notes.non()",
+];
+
+/// Returns the body of a response, without the times of calls.
+fn body(response: &str) -> String {
+    let mut body: Value = serde_json::from_str(response.split_once("\r\n\r\n").unwrap().1).unwrap();
+    for call in body["result"]["_meta"]["rs.toolkit/calls"].as_array_mut().into_iter().flatten() {
+        call.as_object_mut().unwrap().remove("durationMs");
+    }
+    body.to_string()
+}
+
+#[test]
+fn a_program_reaches_the_tools_of_its_caller_and_learns_nothing_about_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let views = json!({
+        "staff": { "path": "/staff/mcp", "servers": ["notes"], "deny": ["notes:delete_all"] },
+        "payroll": { "path": "/payroll/mcp", "servers": ["salary", "vault"] },
+        "direct": { "path": "/direct/mcp", "servers": ["notes"], "deny": ["run:code"] },
+    });
+    for (mode, n_tools) in [("--code", 3), ("--code=only", 1)] {
+        let mut alone = views.clone();
+        alone.as_object_mut().unwrap().remove("payroll");
+        let servers_and_views = |names: &[&str], views: &Value| {
+            write(
+                &folder,
+                &format!("{}.json", names.len()),
+                &json!({ "mcpServers": servers(&folder, names), "views": views }),
+            )
+        };
+        let start = |file: &str| {
+            let serving = Serving::start(&["--proxy", file, mode, "--profile", "dev"]);
+            // The tools are passed to programs when they are known.
+            let started = Instant::now();
+            while !serving.post("/staff/mcp", "tools/list", &json!({})).contains("tools.notes {") {
+                assert!(started.elapsed() < Duration::from_secs(60));
+                std::thread::sleep(Duration::from_millis(50));
+            }
+            serving
+        };
+        let beside = start(&servers_and_views(&["notes", "salary", "vault"], &views));
+        let alone = start(&servers_and_views(&["notes"], &alone));
+        let list = |serving: &Serving| body(&serving.post("/staff/mcp", "tools/list", &json!({})));
+        assert_eq!(list(&beside), list(&alone));
+        assert_eq!(beside.names("/staff/mcp").len(), n_tools);
+        assert!(beside.names("/mcp").is_empty());
+        assert!(!beside.names("/direct/mcp").contains(&"run_code".to_owned()));
+        let run = |serving: &Serving, path: &str, code: &str| {
+            body(&serving.post(path, "tools/call", &json!({ "name": "run_code", "arguments": { "code": code } })))
+        };
+        for code in ATTACKS {
+            let (one, other) = (run(&beside, "/staff/mcp", code), run(&alone, "/staff/mcp", code));
+            assert_eq!(one, other, "{code}");
+            assert!(one.contains("result"), "{code}: {one}");
+        }
+        assert!(run(&beside, "/payroll/mcp", "return namespaces()").contains("vault"));
+        let works = "await tools.salary.echo({}); return 'called'";
+        assert!(run(&beside, "/payroll/mcp", works).contains("called"), "{}", run(&beside, "/payroll/mcp", works));
+        for path in ["/mcp", "/direct/mcp"] {
+            assert!(run(&beside, path, "return 1").contains("no tool is named `run_code`"), "{path}");
+        }
+    }
 }

@@ -213,7 +213,10 @@ pub(crate) fn credentials(shared: &ServerState, caller: Option<&Arc<Caller>>, to
 fn nested(shared: &Arc<ServerState>, context: Context, peer: Peer<'_>) -> Context {
     let (shared, caller, access) = (Arc::clone(shared), peer.caller.cloned(), peer.access.cloned());
     context.nested_with(move |tool, context| {
-        if !shared.filter().admits_among(tool, shared.served().dispatcher.catalog()) {
+        let served = shared.served();
+        let catalog = served.dispatcher.catalog();
+        let is_seen = !shared.is_view || catalog.with_id(tool.id()).is_some();
+        if !is_seen || !shared.filter().admits_among(tool, catalog) {
             let message = format!("no tool is named `{}`", tool.id());
             return Err(ToolError::new(ErrorKind::UnknownTool, message));
         }

@@ -1,5 +1,6 @@
 //! A server with the tools of backends: that of the proxy, or that of some of its views.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::slice::Iter;
 use std::sync::atomic::Ordering;
@@ -131,11 +132,14 @@ impl Front {
     /// Serves a collection. Returns the diagnostics of tools that cannot be served.
     pub(super) fn serve(&self, collection: &Collection) -> Vec<Diagnostic> {
         let collected = &collection.collected;
-        let routes = &collected.routes;
-        let (names, catalog) = match &self.part {
-            None => (self.backends.names(), collected.catalog.clone()),
-            Some(part) => part.of(self.backends.names(), collection),
+        let (names, catalog, routes) = match &self.part {
+            None => (self.backends.names(), collected.catalog.clone(), Cow::Borrowed(&collected.routes)),
+            Some(part) => {
+                let (names, catalog, routes) = part.of(self.backends.names(), collection, &self.server.shared.filter());
+                (names, catalog, Cow::Owned(routes))
+            }
         };
+        let routes = &*routes;
         let failures: Vec<&ListFailure> =
             collection.failures.iter().filter(|failure| names.contains(&failure.backend)).collect();
         let mut outcomes = outcomes(collection, &names);
@@ -151,13 +155,6 @@ impl Front {
         self.resources.follow();
         let mut tools: Vec<Tool> = catalog.iter().map(|tool| self.with_proxied_ui(tool, routes)).collect();
         diagnostics.extend(self.leave_out_reserved(&mut tools));
-        if self.part.is_some() {
-            // What it calls for its callers are the tools of everything.
-            match self.dispatcher(&tools, catalog.prompts(), routes) {
-                Ok(all) => tools.retain(|tool| routes.owner(tool.id()).is_none() || !all.calls_tools(tool)),
-                Err(_) => tools.clear(),
-            }
-        }
         self.claim_names(&names, &catalog, &failures);
         while let Err(error) =
             self.dispatcher(&tools, catalog.prompts(), routes).and_then(|dispatcher| self.server.replace(dispatcher))
@@ -327,8 +324,9 @@ impl Front {
 }
 
 impl Part {
-    /// Returns the backends and the tools of a collection that the part contains.
-    fn of(&self, mut names: Vec<String>, collection: &Collection) -> (Vec<String>, Catalog) {
+    /// Returns the backends and the tools of a collection that the part contains. Its tools that call tools reach those of
+    /// the part that pass the filter of the server.
+    fn of(&self, mut names: Vec<String>, collection: &Collection, filter: &Filter) -> (Vec<String>, Catalog, Routes) {
         let (Collected { catalog, routes, .. }, failures) = (&collection.collected, &collection.failures);
         let mut tools: HashMap<&str, Vec<&Tool>> = HashMap::new();
         for tool in catalog.iter() {
@@ -343,14 +341,22 @@ impl Part {
         });
         *locked(&self.shown.names) = names.iter().cloned().collect();
         let has_tool = |tool: &Tool, owner| self.views.iter().any(|view| view.admits(tool, owner, catalog));
-        let shown = catalog.iter().filter(|tool| has_tool(tool, routes.owner(tool.id())));
+        let is_shown = |tool: &&Tool| !routes.calls_tools(tool.id()) && has_tool(tool, routes.owner(tool.id()));
+        let mut shown: Vec<Tool> = catalog.iter().filter(is_shown).cloned().collect();
+        let reached = Catalog::new(shown.iter().filter(|tool| filter.admits_among(tool, catalog)).cloned());
+        let mut part_routes = routes.clone();
+        let callers = reached.map_err(ToolError::internal).and_then(|reached| part_routes.restrict(&reached));
+        let callers =
+            callers.inspect_err(|error| tracing::error!(%error, "a view has no programs")).unwrap_or_default();
+        let is_caller = |tool: &Tool| self.views.iter().any(|view| view.admits_caller_of_tools(tool));
+        shown.extend(callers.into_iter().filter(is_caller));
         // A prompt of a backend is in its namespace.
         let prompts = catalog.prompts().filter(|prompt| {
             let is_own = prompt.tool().location().is_some();
             has_tool(prompt.tool(), prompt.id().namespace().filter(|_| !is_own))
         });
-        let shown = Catalog::new(shown.cloned()).and_then(|shown| shown.with_prompts(prompts.cloned()));
-        (names, shown.expect("a part of a catalog has no conflicts that the catalog has not"))
+        let shown = Catalog::new(shown).and_then(|shown| shown.with_prompts(prompts.cloned()));
+        (names, shown.expect("a part of a catalog has no conflicts that the catalog has not"), part_routes)
     }
 }
 

@@ -9,7 +9,7 @@ use tokio::io::BufReader;
 use tokio::net::TcpStream;
 use toolkit::Tool;
 use toolkit::ToolError;
-use toolkit::backend::{Backend, BackendCall, BackendResponse, OfferedTools};
+use toolkit::backend::{Backend, BackendCall, BackendResponse, OfferedTools, Routes};
 use toolkit::call::BoxFuture;
 use toolkit::prompt::Prompt;
 use toolkit::resource::{Resource, ResourceTemplate, Resources};
@@ -84,6 +84,50 @@ impl Backend for Desk {
     fn resources(&self) -> Option<&dyn Resources> {
         Some(&*self.resources)
     }
+
+    fn holds_sessions(&self) -> bool {
+        self.name == "salary"
+    }
+}
+
+/// A backend whose tool calls the tools of its caller: it lists them in its description and in its result.
+#[derive(Default)]
+struct Runner(Vec<String>);
+
+impl Runner {
+    fn text(&self) -> String {
+        format!("Calls {}.", self.0.join(", "))
+    }
+}
+
+impl Backend for Runner {
+    fn name(&self) -> &str {
+        "run"
+    }
+
+    fn kind(&self) -> BackendKind {
+        BackendKind::Local
+    }
+
+    fn tools(&self) -> BoxFuture<'_, Result<OfferedTools, ToolError>> {
+        let tool = Tool::builder("list").description(self.text()).build().unwrap();
+        Box::pin(async { Ok(OfferedTools::new([(tool, ToolBackend::local("list").unwrap())])) })
+    }
+
+    fn calls_tools(&self) -> bool {
+        true
+    }
+
+    fn restricted_to(&self, catalog: &Catalog, routes: &Routes) -> Option<Box<dyn Backend>> {
+        assert!(catalog.iter().all(|tool| routes.owner(tool.id()).is_some()));
+        Some(Box::new(Self(catalog.iter().map(|tool| tool.id().to_string()).collect())))
+    }
+
+    fn call<'a>(&'a self, call: BackendCall<'a>) -> BoxFuture<'a, Result<BackendResponse, ToolError>> {
+        let other = Tool::builder("raise").namespace("salary").build().unwrap();
+        let is_reached = call.context().nested(&other).is_ok();
+        Box::pin(async move { Ok(json!(format!("{} {is_reached}", self.text())).into()) })
+    }
 }
 
 const ISSUER: &str = "https://as.example";
@@ -105,7 +149,7 @@ fn views() -> [View; 4] {
     let deny = |rule: &str| Filter::all().deny(rule.parse().unwrap());
     [
         View::new("staff").claim("groups", ["staff"]).servers(["notes"]).filter(deny("notes:erase*")),
-        View::new("payroll").claim("groups", ["payroll"]).servers(["salary", "vault*"]),
+        View::new("payroll").claim("groups", ["payroll"]).servers(["salary", "vault*"]).filter(deny("run:list")),
         View::new("operators").claim("groups", ["operators"]),
         View::new("desk").path("/payroll/mcp").claim("groups", ["payroll"]).servers(["salary"]),
     ]
@@ -127,6 +171,7 @@ impl World {
             changes.push((name, changed));
             backends.register(desk).unwrap();
         }
+        backends.register(Runner::default()).unwrap();
         let own = Dispatcher::new(Catalog::new([]).unwrap()).unwrap();
         let server = Server::builder(own).named("tests", "1.0.0").list_at_most(list_at_most).build().unwrap();
         let proxy = Proxy::new(server.clone(), backends);
@@ -150,7 +195,8 @@ impl World {
 }
 
 /// The names of hidden tools, prompts and resources in all spellings, beside visible ones and those that nobody has.
-const NAMES: [&str; 26] = [
+const NAMES: [&str; 27] = [
+    "run_list",
     "salary_read",
     "salary_raise",
     "salary:raise",
@@ -316,16 +362,27 @@ async fn tools(client: &Client, path: &str) -> Vec<String> {
 async fn a_caller_sees_the_union_of_the_views_that_apply() {
     let world = World::new(&["notes", "salary", "vault"], 1000).await;
     let staff = ["notes_read", "notes_write"];
+    let run = ["run_list"];
     let salary = ["salary_notes_read", "salary_raise", "salary_read"];
     let payroll = [&salary[..], &["vault_open", "vault_write_x"]].concat();
     let of = |groups: Value| world.of("someone", groups);
-    assert_eq!(tools(&of(json!(["staff"])), "/mcp").await, staff);
+    assert_eq!(tools(&of(json!(["staff"])), "/mcp").await, [&staff[..], &run].concat());
     assert_eq!(tools(&of(json!("payroll")), "/mcp").await, payroll);
-    assert_eq!(tools(&of(json!(["staff", "payroll"])), "/mcp").await, [&staff[..], &payroll].concat());
-    assert_eq!(tools(&of(json!(["payroll"])), "/payroll/mcp").await, salary);
+    assert_eq!(tools(&of(json!(["staff", "payroll"])), "/mcp").await, [&staff[..], &run, &payroll].concat());
+    assert_eq!(tools(&of(json!(["payroll"])), "/payroll/mcp").await, [&run[..], &salary].concat());
     assert!(tools(&of(json!([])), "/mcp").await.is_empty());
     let everything = of(json!(["operators", "staff"]));
-    assert_eq!(tools(&everything, "/mcp").await.len(), 8);
+    assert_eq!(tools(&everything, "/mcp").await.len(), 9);
+    // A tool that calls tools reaches those of its caller, whichever view it is in.
+    let reaches = async |groups: Value| {
+        let (_, text) = received(&of(groups), "/mcp", &modern(1, "tools/call", call("run_list", json!({})))).await;
+        let result: Value = serde_json::from_str(&text).unwrap();
+        result["result"]["content"][0]["text"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(reaches(json!(["staff"])).await, "Calls notes:read, notes:write. false");
+    let both =
+        "Calls notes:read, notes:write, salary:notes_read, salary:raise, salary:read, vault:open, vault:write_x. true";
+    assert_eq!(reaches(json!(["staff", "payroll"])).await, both);
     for path in ["/status", "/metrics"] {
         let response = everything.get(path).await;
         assert!(response.status == 200 && response.text().contains("salary"), "{}", response.text());
