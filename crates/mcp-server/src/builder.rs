@@ -496,7 +496,7 @@ impl ServerBuilder {
             proxied: RwLock::default(),
             views: OnceLock::new(),
             is_view: false,
-            regrouped: Arc::new(watch::Sender::new(())),
+            regrouped: watch::Sender::new(()),
             draining: CancelToken::new(),
             shutdown: CancelToken::new(),
         };

@@ -468,11 +468,12 @@ impl Http {
     /// Converts the server into a tower service, for a router of the host: with axum `route_service("/mcp", …)` or
     /// `nest_service("/api", …)`.
     ///
-    /// The service treats all paths as `/mcp`, except for those of a [`Route`] and paths that end with `/healthz`, `/metrics`,
-    /// `/status` or those of `openapi` or contain `/.well-known/oauth-protected-resource`, which have the meaning of the table
-    /// above. Clients look for the
+    /// The service treats all paths as `/mcp`, except for those of a [`Route`] or a view, and paths that end with `/healthz`,
+    /// `/metrics`, `/status` or those of `openapi` or contain `/.well-known/oauth-protected-resource`, which have the meaning of
+    /// the table above. Clients look for the
     /// OAuth metadata at the root of the host, so route `/.well-known/oauth-protected-resource/{*path}` to the service
-    /// too.
+    /// too. The path of a [`View`](crate::View) is the one that the service receives: that of `route_service`, or what
+    /// `nest_service` leaves of it.
     ///
     /// A tool reads the extensions of its request with [`Context::get`](toolkit::Context::get), such as the user that a
     /// middleware has found. A [`Caller`](crate::Caller) among them is the caller, unless the server checks tokens itself.

@@ -3,13 +3,14 @@
 //! | module | contains |
 //! | --- | --- |
 //! | `front` | a server with the tools of backends |
-//! | `views` | the servers of the proxy's views |
+//! | `views`, `unions` | the servers of the proxy's views, and their number |
 //! | `resources` | the resources of backends |
 //! | `lists` | their lists, which requests share |
 
 mod front;
 mod lists;
 mod resources;
+mod unions;
 mod views;
 
 use std::collections::HashMap;
@@ -269,7 +270,7 @@ impl Proxy {
         self.views.set(views.into_iter().collect());
         let views: Arc<Views> = Arc::clone(&self.views);
         let _ = self.server.shared.views.set(views);
-        let _ = self.server.shared.regrouped.send(());
+        self.server.shared.regrouped.send_replace(());
     }
 
     /// Sets the errors in the configuration of the backends, which the [status](Proxy::status) contains until the next

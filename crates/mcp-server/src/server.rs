@@ -267,12 +267,19 @@ impl Server {
     /// # }
     /// ```
     pub fn resource_changed(&self, uri: &str) {
-        self.shared.resources.subscriptions.updated(uri);
+        self.each_of_program(|server| server.resources.subscriptions.updated(uri));
     }
 
     /// Notifies the subscribed clients that the list of resources or templates has changed.
     pub fn resources_changed(&self) {
-        self.shared.resources.subscriptions.list_changed();
+        self.each_of_program(|server| server.resources.subscriptions.list_changed());
+    }
+
+    /// Applies a function to this server and those of views that contain the resources of the program.
+    fn each_of_program(&self, apply: impl Fn(&ServerState)) {
+        apply(&self.shared);
+        let of_views = self.shared.views.get().map(|views| views.of_program());
+        of_views.iter().flatten().for_each(|server| apply(server));
     }
 
     /// Starts a graceful shutdown: running calls finish, and new requests are rejected.

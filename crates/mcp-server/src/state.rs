@@ -39,6 +39,12 @@ pub(super) trait ViewServers: Send + Sync {
     /// At `/mcp`, each caller has a server, which may be empty.
     fn server(&self, path: &str, caller: Option<&Caller>) -> Option<Arc<ServerState>>;
 
+    /// Returns true if a view has the endpoint with this path.
+    fn has_path(&self, path: &str) -> bool;
+
+    /// Returns the servers of views that contain the program itself.
+    fn of_program(&self) -> Vec<Arc<ServerState>>;
+
     /// Serves the tools again, of which the host has disabled or enabled some.
     fn renew(&self);
 }
@@ -90,8 +96,8 @@ pub(super) struct ServerState {
     pub(super) views: OnceLock<Arc<dyn ViewServers>>,
     /// True for the server of some views, whose callers read no metrics.
     pub(super) is_view: bool,
-    /// Sent when the views have changed, so that the streams of notifications begin again.
-    pub(super) regrouped: Arc<watch::Sender<()>>,
+    /// Sent when the views have changed or the server of some views ends, so that the streams of notifications begin again.
+    pub(super) regrouped: watch::Sender<()>,
     /// Cancelled when the server announces its end, and still accepts calls.
     pub(super) draining: CancelToken,
     pub(super) shutdown: CancelToken,
@@ -146,7 +152,7 @@ impl ServerState {
             proxied: RwLock::new(Some(proxied)),
             views: OnceLock::new(),
             is_view: true,
-            regrouped: Arc::clone(&self.regrouped),
+            regrouped: watch::Sender::new(()),
             draining: self.draining.clone(),
             shutdown: self.shutdown.clone(),
         }

@@ -47,7 +47,8 @@ impl View {
         Self { name, path, claims: Vec::new(), servers: Vec::new(), filter: Filter::all() }
     }
 
-    /// Sets the path of the endpoint at which the view applies, such as `/finance/mcp`. Default: `/mcp`.
+    /// Sets the path of the endpoint at which the view applies, such as `/finance/mcp`. Default: `/mcp`, and in a
+    /// [service of a router](crate::Http::into_service) all paths that are not those of other views.
     #[must_use]
     pub fn path(self, path: impl Into<String>) -> Self {
         Self { path: path.into(), ..self }
@@ -127,13 +128,13 @@ impl View {
         owner.map_or(self.has_program(), |owner| self.has_server(owner)) && self.filter.admits_among(tool, catalog)
     }
 
-    /// Returns true if the view contains the resources of a server with these tools. Without tools, `before` if they are
     /// Returns true if the view contains a tool that calls the tools of the view, such as one that runs programs. It is of
     /// no server.
     pub(super) fn admits_caller_of_tools(&self, tool: &Tool) -> bool {
         !self.filter.denies(tool)
     }
 
+    /// Returns true if the view contains the resources of a server with these tools. Without tools, `before` if they are
     /// not known at the moment.
     pub(super) fn admits_resources_of(&self, server: &str, tools: &[&Tool], before: Option<bool>) -> bool {
         self.has_server(server)

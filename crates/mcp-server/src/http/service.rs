@@ -256,7 +256,11 @@ impl Inner {
         if path == "/mcp/" {
             return ENDPOINT;
         }
-        if !self.is_mounted || path.contains(WELL_KNOWN) {
+        let views = self.server.shared.views.get();
+        if !self.is_mounted
+            || path.contains(WELL_KNOWN)
+            || views.is_some_and(|views| views.has_path(path.trim_end_matches('/')))
+        {
             return path;
         }
         let own = ["/healthz", "/metrics", "/status"].into_iter().find(|own| path.ends_with(own));

@@ -124,6 +124,11 @@ impl Front {
         Ok(front)
     }
 
+    /// Returns true if the server serves the tools and resources of this program.
+    pub(super) fn has_program(&self) -> bool {
+        self.part.as_ref().is_none_or(|part| part.views.iter().any(View::has_program))
+    }
+
     fn set_own_claims(&self) {
         let own = self.own.iter().map(|tool| tool.id().clone()).collect();
         self.proxied.set_claims(Claims { own: Arc::new(own), ..Claims::default() });

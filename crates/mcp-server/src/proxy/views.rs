@@ -1,6 +1,5 @@
 //! The servers of a proxy's views.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, Weak};
 
@@ -12,6 +11,7 @@ use toolkit_backends::Backends;
 use super::front::{Collection, Front};
 use super::lists::locked;
 use super::resources::ProxiedResources;
+use super::unions::Unions;
 use crate::request::Caller;
 use crate::state::{ServerState, ViewServers};
 use crate::subscriptions::Providers;
@@ -33,7 +33,7 @@ pub(super) struct Views {
 struct Grouped {
     views: Vec<View>,
     /// The servers, by the positions of their views.
-    fronts: HashMap<Vec<usize>, Arc<Front>>,
+    unions: Unions,
     last: Option<Collection>,
 }
 
@@ -54,14 +54,15 @@ impl Views {
     pub(super) fn set(&self, views: Vec<View>) {
         let mut grouped = locked(&self.grouped);
         if grouped.views != views {
-            (grouped.views, grouped.fronts) = (views, HashMap::new());
+            grouped.views = views;
+            grouped.unions.clear();
         }
     }
 
     /// Serves a collection. Returns the rules of views that match no tool, once all backends have answered.
     pub(super) fn serve(&self, collection: Collection) -> Vec<Diagnostic> {
         let mut grouped = locked(&self.grouped);
-        for front in grouped.fronts.values() {
+        for front in grouped.unions.fronts() {
             front.serve(&collection);
         }
         let tools: Vec<Tool> = collection.collected.catalog.iter().cloned().collect();
@@ -75,7 +76,7 @@ impl Views {
 
     /// Returns the resources of all servers of views.
     pub(super) fn resources(&self) -> Vec<Arc<ProxiedResources>> {
-        locked(&self.grouped).fronts.values().map(|front| Arc::clone(&front.resources)).collect()
+        locked(&self.grouped).unions.fronts().map(|front| Arc::clone(&front.resources)).collect()
     }
 }
 
@@ -92,7 +93,8 @@ impl ViewServers for Views {
         if applying.iter().any(|&at| grouped.views[at].is_unrestricted()) {
             return Some(everything);
         }
-        if let Some(front) = grouped.fronts.get(&applying) {
+        let caller = caller.and_then(Caller::identity).unwrap_or_default();
+        if let Some(front) = grouped.unions.get(&applying, &caller) {
             return Some(Arc::clone(&front.server.shared));
         }
         let views = applying.iter().map(|&at| grouped.views[at].clone()).collect();
@@ -103,20 +105,32 @@ impl ViewServers for Views {
             front.serve(collection);
         }
         let shared = Arc::clone(&front.server.shared);
-        grouped.fronts.insert(applying, Arc::new(front));
+        grouped.unions.insert(applying, front, &caller);
         Some(shared)
+    }
+
+    fn has_path(&self, path: &str) -> bool {
+        locked(&self.grouped).views.iter().any(|view| view.is_at(path))
+    }
+
+    fn of_program(&self) -> Vec<Arc<ServerState>> {
+        let grouped = locked(&self.grouped);
+        let fronts = grouped.unions.fronts().filter(|front| front.has_program());
+        fronts.map(|front| Arc::clone(&front.server.shared)).collect()
     }
 
     fn renew(&self) {
         let grouped = locked(&self.grouped);
         if let Some(collection) = &grouped.last {
-            grouped.fronts.values().for_each(|front| drop(front.serve(collection)));
+            grouped.unions.fronts().for_each(|front| drop(front.serve(collection)));
         }
     }
 }
 
 impl fmt::Debug for Views {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Views").field("views", &locked(&self.grouped).views).finish_non_exhaustive()
+        let grouped = locked(&self.grouped);
+        let n_unions = grouped.unions.fronts().count();
+        f.debug_struct("Views").field("views", &grouped.views).field("n_unions", &n_unions).finish_non_exhaustive()
     }
 }

@@ -455,3 +455,98 @@ async fn a_rule_of_a_view_that_matches_no_tool_is_reported() {
     let left_out = proxy.collect().await;
     assert_eq!(left_out.to_string(), "no tool matches the rule `salary:x*` of the view `payroll`");
 }
+
+#[tokio::test]
+async fn the_views_of_a_mounted_service_are_at_the_paths_that_it_receives() {
+    use http_body_util::BodyExt;
+    use tower_service::Service;
+
+    let backends = Backends::new();
+    backends.register(Desk::new("notes", &["read"], false).0).unwrap();
+    backends.register(Desk::new("salary", &["raise"], false).0).unwrap();
+    let server = Server::new(Dispatcher::new(Catalog::new([]).unwrap()).unwrap()).unwrap();
+    let proxy = Proxy::new(server.clone(), backends);
+    proxy.set_views([
+        View::new("all").servers(["notes"]),
+        View::new("payroll").path("/payroll/mcp").servers(["salary"]),
+        View::new("health").path("/in/status").servers(["salary"]),
+    ]);
+    proxy.collect().await;
+    let service = || server.http().into_service();
+    let mut router: axum::Router = axum::Router::new()
+        .nest_service("/api", service())
+        .route_service("/payroll/mcp", service())
+        .route_service("/in/status", service())
+        .route_service("/tools", service())
+        .route_service("/other/payroll/mcp", service());
+    let body = request(1, "tools/list", json!({})).to_string();
+    for (path, name) in [
+        ("/api/payroll/mcp", "salary_raise"),
+        ("/api/payroll/mcp/", "salary_raise"),
+        ("/api/in/status", "salary_raise"),
+        ("/payroll/mcp", "salary_raise"),
+        ("/in/status", "salary_raise"),
+        ("/api", "notes_read"),
+        ("/api/mcp", "notes_read"),
+        ("/api/payroll", "notes_read"),
+        ("/tools", "notes_read"),
+        // A router that protects one path does not serve its view at another one.
+        ("/api/x/payroll/mcp", "notes_read"),
+        ("/other/payroll/mcp", "notes_read"),
+    ] {
+        let request = http::Request::post(path).header("host", "localhost").header("content-type", "application/json");
+        let response = router.call(request.body(axum::body::Body::from(body.clone())).unwrap()).await.unwrap();
+        let list: Value = serde_json::from_slice(&response.into_body().collect().await.unwrap().to_bytes()).unwrap();
+        let tools = list["result"]["tools"].as_array().unwrap();
+        assert_eq!(tools.iter().map(|tool| &tool["name"]).collect::<Vec<_>>(), [name], "{path}");
+    }
+}
+
+#[tokio::test]
+async fn unions_of_views_are_limited_and_those_of_a_caller_with_many_make_room() {
+    let backends = Backends::new();
+    backends.register(Desk::new("notes", &["read"], false).0).unwrap();
+    let server = Server::new(Dispatcher::new(Catalog::new([]).unwrap()).unwrap()).unwrap();
+    let proxy = Proxy::new(server.clone(), backends);
+    proxy.set_views(
+        (0..9).map(|n| View::new(format!("view {n}")).claim("groups", [format!("g{n}")]).servers(["notes"])),
+    );
+    proxy.collect().await;
+    let signer = Signer::p256("k");
+    let keys = Jwks::from_json(&json!({ "keys": [signer.jwk()] }).to_string()).unwrap();
+    let client = Client::of(serve(server.http().verify(Jwt::with_keys(ISSUER, keys).audience("mcp"))).await);
+    let of = |subject: &str, views: u32| {
+        let groups: Vec<String> = (0..9).filter(|n| views >> n & 1 == 1).map(|n| format!("g{n}")).collect();
+        client.with("authorization", &format!("Bearer {}", token(&signer, subject, json!(groups))))
+    };
+    let alice = of("alice", 1);
+    let mut stream = listening(&alice).await;
+    next(&mut stream).await;
+    let mut other = listening(&of("mallory", 2)).await;
+    next(&mut other).await;
+    for views in 2..512 {
+        assert_eq!(tools(&of("mallory", views), "/mcp").await, ["notes_read"]);
+    }
+    // Three quarters are hers, and the one of Alice. Those with streams do not make room while others can.
+    assert!(format!("{proxy:?}").contains("n_unions: 193"), "{proxy:?}");
+    proxy.collect().await;
+    for stream in [&mut stream, &mut other] {
+        assert_eq!(next(stream).await["method"], "notifications/tools/list_changed");
+    }
+}
+
+#[tokio::test]
+async fn a_change_of_the_resources_of_the_program_notifies_the_views_that_have_them() {
+    let server = Server::builder(Dispatcher::new(Catalog::new([]).unwrap()).unwrap());
+    let server =
+        server.resources(ResourceSet::new().with(Resource::new("help://all", "help"), "text")).build().unwrap();
+    let backends = Backends::new();
+    backends.register(Desk::new("notes", &["read"], false).0).unwrap();
+    let proxy = Proxy::new(server.clone(), backends);
+    proxy.set_views([View::new("all").filter(Filter::all().deny("notes:read".parse().unwrap()))]);
+    proxy.collect().await;
+    let mut stream = listening(&Client::of(serve(server.http()).await)).await;
+    next(&mut stream).await;
+    server.resources_changed();
+    assert_eq!(next(&mut stream).await["method"], "notifications/resources/list_changed");
+}
