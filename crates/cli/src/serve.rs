@@ -195,7 +195,7 @@ fn mcp() -> Vec<Arg> {
                 .long("skills")
                 .value_name("DIR")
                 .value_parser(value_parser!(std::path::PathBuf))
-                .help("Serve the skills in subdirectories with a SKILL.md"),
+                .help("Serve the skills in subdirectories with a SKILL.md, or `docs`: those of the tools"),
         ),
         Arg::new("rate")
             .long("rate")

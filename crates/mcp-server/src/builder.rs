@@ -111,6 +111,8 @@ pub struct ServerBuilder {
     state_ttl: Duration,
     used_states: UsedRecord,
     resources: Providers,
+    #[cfg(feature = "skills")]
+    has_tool_skills: bool,
     task_store: Option<Box<dyn TaskStore>>,
     replica: Option<String>,
     task_limits: TaskLimits,
@@ -164,6 +166,8 @@ impl ServerBuilder {
             state_ttl: ASK_TIMEOUT,
             used_states: UsedRecord::InMemory(UsedInMemory::default()),
             resources: Providers::default(),
+            #[cfg(feature = "skills")]
+            has_tool_skills: false,
             task_store: None,
             replica: None,
             task_limits: TASK_LIMITS,
@@ -432,6 +436,31 @@ impl ServerBuilder {
         self
     }
 
+    /// Serves the documentation of the functions as skills, one for each namespace: the descriptions of its tools, with
+    /// examples of their arguments. Tools of other programs have none.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::{Dispatcher, catalog, tool};
+    /// use toolkit_mcp_server::Server;
+    ///
+    /// /// Adds two integers.
+    /// #[tool(namespace = "math")]
+    /// fn add(a: i32, b: i32) -> i32 {
+    ///     a + b
+    /// }
+    ///
+    /// // Hosts find `skill://math/SKILL.md`.
+    /// let server = Server::builder(Dispatcher::new(catalog![add]?)?).tool_skills().build()?;
+    /// # drop(server);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg(feature = "skills")]
+    pub fn tool_skills(self) -> Self {
+        Self { has_tool_skills: true, ..self }
+    }
+
     /// Builds the server.
     ///
     /// # Errors
@@ -501,7 +530,12 @@ impl ServerBuilder {
             shutdown: CancelToken::new(),
         };
         shared.warn_of_search_tools(&shared.served());
-        Ok(Server { shared: Arc::new(shared) })
+        let shared = Arc::new(shared);
+        #[cfg(feature = "skills")]
+        if self.has_tool_skills {
+            super::tool_skills::ToolSkills::add_to(&shared);
+        }
+        Ok(Server { shared })
     }
 }
 

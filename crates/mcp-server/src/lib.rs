@@ -43,7 +43,7 @@
 //! | `tasks`, `task_requests` | calls whose clients poll for the result, and requests for them |
 //! | `prompt_list`, `prompts` | prompts, and completions of their arguments |
 //! | `resources`, `subscriptions`, `listen` | resources of providers, and notifications of changes |
-//! | `app`, `resource_set`, `resource_templates`, `resource_directory`, `skill_set` | providers of resources |
+//! | `app`, `resource_set`, `resource_templates`, `resource_directory`, `skill_set`, `tool_skills` | providers of resources |
 //! | `proxy`, `proxied`, `proxy_uri`, `listed_names` | tools and resources of backends, and their names |
 //! | `view` | what a part of the callers sees |
 //! | `observe`, `metrics`, `status` | the span and audit line of a request; reports for operators |
@@ -156,6 +156,8 @@ mod stdio;
 mod subscriptions;
 mod task_requests;
 mod tasks;
+#[cfg(feature = "skills")]
+mod tool_skills;
 mod view;
 
 /// The networks of proxies in front of the server, and the error of a text that is none.

@@ -78,6 +78,9 @@ impl Server {
         }
         if !served.looks_like(&before) {
             self.announce();
+            if shared.resources.has_own() {
+                shared.resources.subscriptions.list_changed();
+            }
         }
         if !served.prompts.looks_like(&before.prompts) {
             shared.prompt_changes.send_modify(|n_changes| *n_changes = n_changes.wrapping_add(1));

@@ -21,14 +21,17 @@ const MAX_FILE_BYTES: u64 = 1 << 20;
 const MAX_BYTES: usize = 16 << 20;
 const MAX_FILES: usize = 1_000;
 
+/// The maximum number of files of a skill that every host accepts.
+const MAX_SKILL_FILES: usize = 512;
+
 /// The maximum depth of directories.
 const MAX_DEPTH: usize = 16;
 
 /// The maximum lengths of the frontmatter in bytes, and of a name and a description in characters, by the specification of
 /// [Agent Skills](https://agentskills.io/specification).
 const MAX_FRONTMATTER_BYTES: usize = 16 << 10;
-const MAX_NAME: usize = 64;
-const MAX_DESCRIPTION: usize = 1_024;
+pub(super) const MAX_NAME: usize = 64;
+pub(super) const MAX_DESCRIPTION: usize = 1_024;
 
 /// Skills: directories of files with instructions for agents, which clients list and read (the extension
 /// `io.modelcontextprotocol/skills`).
@@ -81,7 +84,7 @@ impl SkillSet {
     /// # Errors
     ///
     /// Returns an error if a file cannot be read, all faults of the skills, or an error if there is no skill, a file has more
-    /// than 1 MiB, or there are more than 1,000 files or 16 MiB.
+    /// than 1 MiB, a skill more than 512 files, or there are more than 1,000 files or 16 MiB.
     pub fn open(directory: impl AsRef<Path>) -> io::Result<Self> {
         let directory = directory.as_ref();
         let mut files = Vec::new();
@@ -160,6 +163,9 @@ impl SkillSet {
             if is_skill || !self.skills.iter().any(|skill| has_file(skill, &of_file)) {
                 self.files.set(resource, body);
             }
+        }
+        if listed.len() > MAX_SKILL_FILES {
+            return Err(format!("the skill has {} files, and hosts accept at most {MAX_SKILL_FILES}", listed.len()));
         }
         self.skills.retain(|skill| skill.uri != uri);
         self.skills.push(Skill::new(uri, frontmatter.clone(), listed));

@@ -250,9 +250,14 @@ fn server(
         server = server.task_after(time);
     }
     #[cfg(feature = "skills")]
-    if let Some(path) = matches.get_one::<PathBuf>("skills") {
-        let skills = toolkit_mcp_server::SkillSet::open(path);
-        server = server.resources(skills.map_err(|error| CommandError::failed("io", format!("--skills: {error}")))?);
+    match matches.get_one::<PathBuf>("skills") {
+        Some(path) if path.as_os_str() == "docs" => server = server.tool_skills(),
+        Some(path) => {
+            let skills = toolkit_mcp_server::SkillSet::open(path);
+            server =
+                server.resources(skills.map_err(|error| CommandError::failed("io", format!("--skills: {error}")))?);
+        }
+        None => {}
     }
     if let Some(name) = matches.get_one::<String>("replica") {
         server = server.replica(name);

@@ -146,6 +146,18 @@ fn the_skills_of_a_directory_are_served() {
 }
 
 #[test]
+fn the_documentation_of_the_functions_is_served_as_skills() {
+    let messages = [
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "skills/list" }),
+        json!({ "jsonrpc": "2.0", "id": 2, "method": "resources/read", "params": { "uri": "skill://math/SKILL.md" } }),
+    ];
+    let lines: String = messages.iter().map(|message| format!("{message}\n")).collect();
+    let ran = tools_reading(&lines, &["serve", "--skills", "docs", "--deny", "math:divide"]).exits(0);
+    assert!(ran.out.contains("skill://math/SKILL.md") && ran.out.contains("How to use math_add: "), "{ran:?}");
+    assert!(ran.out.contains("# `math_add`") && !ran.out.contains("math_divide"), "{ran:?}");
+}
+
+#[test]
 fn every_address_to_listen_at_is_a_host_with_a_port_or_a_port() {
     for option in ["--http", "--otc", "--health"] {
         refused(&[option, "localhost"]).exits(2).says("expected a host and a port");

@@ -110,7 +110,7 @@ impl Front {
         let resources = Arc::new(ProxiedResources::new(Arc::clone(backends), Some(HashSet::new()), reported));
         let has_program = views.iter().any(View::has_program);
         let offered = Providers::default();
-        providers.all().into_iter().filter(|_| has_program).for_each(|provider| offered.add(provider));
+        providers.added().into_iter().filter(|_| has_program).for_each(|provider| offered.add(provider));
         offered.add(Arc::<ProxiedResources>::clone(&resources));
         let dispatcher = everything.served().dispatcher.with_catalog(Catalog::new([])?, Routes::default())?;
         let filters = [&everything.filter, &everything.direct];
@@ -119,6 +119,10 @@ impl Front {
         let mut state = everything.of_views(served, offered, Arc::clone(&proxied));
         state.instructions = state.instructions.filter(|_| has_program);
         let (server, backends) = (Server { shared: Arc::new(state) }, Arc::clone(backends));
+        #[cfg(feature = "skills")]
+        if everything.resources.has_own() && has_program {
+            crate::tool_skills::ToolSkills::add_to(&server.shared);
+        }
         let front = Self { server, backends, own: own.clone(), proxied, resources, part: Some(Part { views, shown }) };
         front.set_own_claims();
         Ok(front)

@@ -45,7 +45,7 @@ impl Views {
         reported: &Arc<Notify>,
     ) -> Self {
         let providers = Providers::default();
-        everything.resources.all().into_iter().for_each(|provider| providers.add(provider));
+        everything.resources.added().into_iter().for_each(|provider| providers.add(provider));
         let (everything, reported) = (Arc::downgrade(everything), Arc::clone(reported));
         Self { everything, backends, own, providers, reported, grouped: Mutex::default() }
     }

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::task;
 
 use toolkit::Context;
@@ -14,6 +14,8 @@ use super::Subscriptions;
 #[derive(Default)]
 pub(crate) struct Providers {
     providers: RwLock<Vec<Arc<dyn Resources>>>,
+    /// The provider of what depends on the tools of the server, which other servers of the same providers have not.
+    own: OnceLock<Arc<dyn Resources>>,
     pub(crate) subscriptions: Arc<Subscriptions>,
 }
 
@@ -36,9 +38,20 @@ impl Providers {
         self.providers.write().unwrap_or_else(PoisonError::into_inner).push(provider);
     }
 
+    /// Sets the provider of what depends on the tools of the server.
+    #[cfg(feature = "skills")]
+    pub(crate) fn set_own(&self, provider: Arc<dyn Resources>) {
+        let _ = self.own.set(provider);
+    }
+
+    /// Returns true if there is one.
+    pub(crate) fn has_own(&self) -> bool {
+        self.own.get().is_some()
+    }
+
     /// Returns true if the server has providers, so that it declares resources.
     pub(crate) fn is_offered(&self) -> bool {
-        !self.providers.read().unwrap_or_else(PoisonError::into_inner).is_empty()
+        self.has_own() || !self.providers.read().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 
     /// Returns true if a provider has skills, so that the server declares them.
@@ -59,6 +72,13 @@ impl Providers {
 
     /// Returns the providers in the order of precedence.
     pub(crate) fn all(&self) -> Vec<Arc<dyn Resources>> {
+        let mut all = self.added();
+        all.extend(self.own.get().cloned());
+        all
+    }
+
+    /// Returns the providers that were added.
+    pub(crate) fn added(&self) -> Vec<Arc<dyn Resources>> {
         self.providers.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use data_encoding::{BASE64, HEXLOWER};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
+use toolkit::{Dispatcher, catalog, tool};
 use toolkit_mcp_server::{Server, SkillSet};
 
 use super::{Client, LEGACY, dispatcher, modern, request, serve};
@@ -177,4 +178,51 @@ async fn hostile_frontmatter_is_an_error_or_data() {
     let value = SkillSet::new().with("a", "Quotes \" and: colons\n- items", "---\n").unwrap();
     let listed: Vec<Value> = value.iter().map(|skill| json!(skill.frontmatter)).collect();
     assert_eq!(listed, [json!({ "name": "a", "description": "Quotes \" and: colons\n- items" })]);
+}
+
+/// Adds two integers.
+///
+/// The sum must fit 32 bits.
+#[tool(namespace = "skill_math.Basic", examples = [r#"{"a":1,"b":2}"#])]
+fn add(a: i32, b: i32) -> i32 {
+    a + b
+}
+
+/// Subtracts integers.
+#[tool(namespace = "skill_math.Basic")]
+fn subtract(a: i32, b: i32) -> i32 {
+    a - b
+}
+
+/// Says hello.
+#[tool]
+fn skill_hello() {}
+
+#[tokio::test]
+async fn the_documentation_of_functions_is_a_skill_for_each_namespace_that_follows_the_tools() {
+    let tools = || catalog![add, subtract, skill_hello].unwrap();
+    let server = Server::builder(Dispatcher::new(tools()).unwrap()).tool_skills().build().unwrap();
+    let client = Client::of(serve(server.http()).await);
+    let listed = client.send(&modern(1, "skills/list", json!({}))).await.result();
+    let [math, hello] = &listed["skills"].as_array().unwrap()[..] else { panic!("{listed}") };
+    let frontmatter = json!({
+        "name": "skill-math-basic",
+        "description": "How to use skill_math_Basic_add: Adds two integers.; skill_math_Basic_subtract: Subtracts integers.",
+    });
+    assert_eq!((&math["uri"], &math["frontmatter"]), (&json!("skill://skill-math-basic/SKILL.md"), &frontmatter));
+    assert_eq!(hello["uri"], "skill://tools/SKILL.md");
+    let read = client.send(&modern(1, "resources/read", json!({ "uri": math["uri"] }))).await.result();
+    let text = read["contents"][0]["text"].as_str().unwrap();
+    assert!(
+        text.contains("# `skill_math_Basic_add`\n\nAdds two integers.\n\nThe sum must fit 32 bits.\n\nExample of"),
+        "{text}"
+    );
+    assert!(text.contains(r#"`{"a":1,"b":2}`"#), "{text}");
+    assert_eq!(math["resources"][0]["digest"], format!("sha256:{}", HEXLOWER.encode(&Sha256::digest(text))));
+    assert_eq!(math["resources"][0]["size"], text.len());
+    server.disable("skill_math.Basic:add".parse().unwrap()).unwrap();
+    let got = client.send(&modern(1, "skills/get", json!({ "uri": math["uri"] }))).await.result();
+    assert!(!got.to_string().contains("Basic_add"), "{got}");
+    server.disable("namespace=skill_math.*".parse().unwrap()).unwrap();
+    assert_eq!(client.send(&modern(1, "skills/get", json!({ "uri": math["uri"] }))).await.code(), -32602);
 }
