@@ -303,10 +303,12 @@ impl Backends {
         without.map(|backend| backend.name().to_owned()).collect()
     }
 
-    /// Returns true if an enabled backend holds something for each session of a client; see [`Backend::holds_sessions`].
+    /// Returns true if an enabled backend, of those whose name `is_asked`, holds something for each session of a client; see
+    /// [`Backend::holds_sessions`].
     #[must_use]
-    pub fn holds_sessions(&self) -> bool {
-        self.read().iter().any(|backend| backend.is_enabled() && backend.backend().holds_sessions())
+    pub fn holds_sessions(&self, is_asked: impl Fn(&str) -> bool) -> bool {
+        let holds = |backend: &Registered| backend.is_enabled() && backend.backend().holds_sessions();
+        self.read().iter().any(|backend| holds(backend) && is_asked(backend.name()))
     }
 
     /// Ends what the backends hold for a session of a client; see [`Backend::end_session`].

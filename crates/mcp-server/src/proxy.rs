@@ -300,7 +300,7 @@ impl Proxy {
 
 impl Sources for Backends {
     fn holds_sessions(&self) -> bool {
-        self.holds_sessions()
+        self.holds_sessions(|_| true)
     }
 
     fn end_session(&self, session: &str) {

@@ -377,7 +377,7 @@ impl ShownBackends {
 
 impl Sources for ShownBackends {
     fn holds_sessions(&self) -> bool {
-        Sources::holds_sessions(&*self.backends)
+        self.backends.holds_sessions(|name| self.has(name))
     }
 
     fn end_session(&self, session: &str) {

@@ -336,6 +336,15 @@ async fn what_a_caller_does_not_see_does_not_exist_for_this_caller() {
                     (received(&bob, "/mcp", &message).await, received(&bob_alone, "/mcp", &message).await);
                 assert_eq!(one, other, "{groups} {message}");
             }
+            let in_session = |client: &Client| client.with("mcp-session-id", "0123456789abcdef0123456789abcdef");
+            let (session, session_alone) = (in_session(&bob), in_session(&bob_alone));
+            for message in [request(1, "tools/list", json!({})), request(1, "ping", json!({}))] {
+                let other = received(&session_alone, "/mcp", &message).await;
+                assert_eq!(received(&session, "/mcp", &message).await, other, "{groups} {message}");
+            }
+            let (ended, other) =
+                (session.ask("DELETE", "/mcp", b"").await, session_alone.ask("DELETE", "/mcp", b"").await);
+            assert_eq!((ended.status, ended.text()), (other.status, other.text()));
             for path in ["/payroll/mcp", "/payroll/mcp/", "/none/mcp", "/status", "/metrics", "/mcp/x", "/"] {
                 let nobody = bob.ask("GET", "/none", b"").await;
                 for method in ["GET", "POST", "DELETE", "PUT"] {
