@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{ArgMatches, Command, value_parser};
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use serde::Serialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
@@ -81,9 +81,9 @@ pub(crate) fn run(
     let tool = catalog.resolve(name).map_err(|error| CommandError::unresolved(&catalog, name, error))?;
     let flags = flags::from_schema(tool.input().as_value());
     let words = tool_matches.get_many::<OsString>("").unwrap_or_default();
-    let mut command = flags::command(tool, &flags);
     let words: Vec<&OsString> = words.collect();
-    let tool_matches = match command.try_get_matches_from_mut(&words) {
+    let (mut command, parsed, unknown) = parse(tool, &flags, &words);
+    let tool_matches = match parsed {
         Ok(matches) if !is_assignment(&matches, &flags) => matches,
         Err(error) if error.kind() != ErrorKind::UnknownArgument => return Err(error.into()),
         read => match as_flags(&words, &flags) {
@@ -98,7 +98,7 @@ pub(crate) fn run(
     if let Some(text) = tool_matches.get_one::<String>("arguments").filter(|text| is_bare_word(text)) {
         return Err(CommandError::usage(format!("`{}` is not JSON; {}", printable(text), forms(tool, &flags))));
     }
-    let arguments = read(&mut command, &tool_matches, &flags)?;
+    let arguments = read(&mut command, &tool_matches, &flags, &unknown)?;
     note_deprecation(tool, name);
 
     let is_set = |option: &str| matches.get_flag(option) || tool_matches.get_flag(option);
@@ -149,6 +149,39 @@ pub(crate) fn run(
         write(&result)?;
     }
     Ok(Exit::Success)
+}
+
+/// Parses the words after the id of a tool. Returns the command, its matches, and the flags that the tool does not have: the schema
+/// rejects their arguments, together with all others that are wrong, if it rejects what it does not declare.
+fn parse(
+    tool: &Tool,
+    flags: &[Flag<'_>],
+    words: &[&OsString],
+) -> (Command, Result<ArgMatches, clap::Error>, Vec<String>) {
+    let is_closed = tool.input().as_value()["additionalProperties"] == false;
+    let mut unknown: Vec<String> = Vec::new();
+    loop {
+        let mut command = unknown.iter().fold(flags::command(tool, flags), |command, name| {
+            let arg = Arg::new(format!("--{name}")).long(name.clone()).action(ArgAction::Append);
+            command.arg(arg.num_args(0..=1).allow_negative_numbers(true))
+        });
+        let parsed = command.try_get_matches_from_mut(words);
+        let name = parsed.as_ref().err().and_then(unknown_flag).map(str::to_owned);
+        match name.filter(|name| is_closed && !unknown.contains(name)) {
+            Some(name) => unknown.push(name),
+            None => return (command, parsed, unknown),
+        }
+    }
+}
+
+/// Returns the name of a flag that the command does not have.
+fn unknown_flag(error: &clap::Error) -> Option<&str> {
+    match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(word)) if error.kind() == ErrorKind::UnknownArgument => {
+            word.strip_prefix("--").filter(|name| !name.is_empty())
+        }
+        _ => None,
+    }
 }
 
 /// Returns the words of the command line with the options of a connection, such as `--proxy FILE`, before the id of the tool, if
@@ -256,7 +289,12 @@ fn as_flags(words: &[&OsString], flags: &[Flag<'_>]) -> Option<String> {
 const MAX_ARGUMENT_BYTES: u64 = 256 << 20;
 
 /// Reads the arguments from the command line, and from stdin for `-`. An argument is in the JSON or has a flag.
-fn read(command: &mut Command, matches: &ArgMatches, flags: &[Flag<'_>]) -> Result<Arguments<'static>, CommandError> {
+fn read(
+    command: &mut Command,
+    matches: &ArgMatches,
+    flags: &[Flag<'_>],
+    unknown: &[String],
+) -> Result<Arguments<'static>, CommandError> {
     let json = match matches.get_one::<String>("arguments").map(String::as_str) {
         None => Arguments::NONE,
         Some("-") => read_bounded(std::io::stdin().lock(), MAX_ARGUMENT_BYTES)?.into(),
@@ -267,7 +305,7 @@ fn read(command: &mut Command, matches: &ArgMatches, flags: &[Flag<'_>]) -> Resu
         .filter(|flag| flag.is_reachable())
         .filter_map(|flag| Some((flag, value(matches, flag)?)))
         .collect();
-    if given.is_empty() {
+    if given.is_empty() && unknown.is_empty() {
         // The dispatcher parses the text, with better error messages.
         return Ok(json);
     }
@@ -292,6 +330,9 @@ fn read(command: &mut Command, matches: &ArgMatches, flags: &[Flag<'_>]) -> Resu
     // Flags are sorted by depth, so `--point.x` changes the value of `--point`.
     for (flag, value) in given {
         set(&mut arguments, &flag.path, value);
+    }
+    for name in unknown {
+        set(&mut arguments, &name.split('.').collect::<Vec<_>>(), Value::Null);
     }
     Ok(Value::Object(arguments).into())
 }

@@ -307,7 +307,8 @@ fn check_manifests<'p>(
 }
 
 fn read_manifest(path: &str) -> Result<Manifest, String> {
-    Manifest::from_mcp_json(read_text(path.as_ref(), MAX_MANIFEST_BYTES)?).map_err(|error| format!("{path}: {error}"))
+    let text = read_text(path.as_ref(), MAX_MANIFEST_BYTES).map_err(|reason| style::without_os_codes(&reason))?;
+    Manifest::from_mcp_json(text).map_err(|error| format!("{path}: {error}"))
 }
 
 /// Returns the lints about deceptive content. The quality of descriptions in other programs is not checked.

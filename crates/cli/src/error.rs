@@ -13,7 +13,7 @@ use crate::credentials::variables;
 use crate::options::{MissingFeature, program_name};
 use crate::report::{diagnostics_as_json, snake_case, write_diagnostics};
 use crate::stderr;
-use crate::style::{self, printable};
+use crate::style::{self, printable, without_os_codes};
 
 /// An error of a configuration function of [`Program`](crate::Program). It is printed, and the exit code is 1.
 ///
@@ -167,7 +167,7 @@ impl CommandError {
     }
 
     fn message(&self) -> String {
-        match self {
+        let message = match self {
             CommandError::Usage(error) => {
                 let text = error.render().to_string();
                 text.trim_start_matches("error: ").trim_end().to_owned()
@@ -177,7 +177,8 @@ impl CommandError {
             CommandError::Other { message, .. } => message.clone(),
             CommandError::Setup(error) => error.to_string(),
             CommandError::Io(error) => error.to_string(),
-        }
+        };
+        without_os_codes(&message)
     }
 }
 
@@ -186,7 +187,7 @@ fn write_tool_error(err: &mut impl Write, error: &ToolError) -> io::Result<()> {
     if let Some(tool) = error.tool() {
         write!(err, "{}{tool}{}: ", style::BOLD, style::BOLD.clear())?;
     }
-    for (idx, line) in printable(error.message()).lines().enumerate() {
+    for (idx, line) in printable(&without_os_codes(error.message())).lines().enumerate() {
         let indent = if idx == 0 { "" } else { "  " };
         match line.strip_prefix("- ").and_then(|line| line.split_once(' ')) {
             Some((place, rule)) => {
@@ -225,7 +226,7 @@ fn cause(error: &ToolError) -> Option<String> {
         }
         next = source.source();
     }
-    (!cause.is_empty()).then_some(cause)
+    (!cause.is_empty()).then(|| without_os_codes(&cause))
 }
 
 impl From<clap::Error> for CommandError {

@@ -151,11 +151,9 @@ fn write_blocks(rows: &[Row], columns: usize) -> Result<(), CommandError> {
     let mut out = anstream::stdout().lock();
     for row in rows {
         let paint = if row.deprecated { HIGHLIGHT } else { DIM };
-        let mut hints = &*row.hints;
-        while width(&row.id) + 2 + width(hints) > columns {
-            hints = hints.rsplit_once(", ").map_or("", |(before, _)| before);
-        }
-        writeln!(out, "{BOLD}{}{}  {paint}{hints}{}", row.id, BOLD.clear(), paint.clear())?;
+        // Hints that do not fit beside the id have a line of their own.
+        let between = if width(&row.id) + 2 + width(&row.hints) > columns { "\n    " } else { "  " };
+        writeln!(out, "{BOLD}{}{}{between}{paint}{}{}", row.id, BOLD.clear(), row.hints, paint.clear())?;
         writeln!(out, "    {}", cut(&row.summary, columns.saturating_sub(4)))?;
     }
     Ok(())

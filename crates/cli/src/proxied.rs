@@ -112,6 +112,7 @@ pub(crate) async fn with_servers(
     let Collected { catalog, routes, diagnostics, failures, .. } = backends.collect_within(own, wait).await;
     problems.extend(failures.iter().map(ToString::to_string));
     problems.extend(diagnostics.iter().map(|diagnostic| diagnostic.message().to_owned()));
+    let problems = problems.iter().map(|problem| style::without_os_codes(problem)).collect();
     Ok(Proxied { catalog, routes, problems, servers: Servers(backends) })
 }
 

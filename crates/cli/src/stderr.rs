@@ -18,7 +18,7 @@ use clap::ArgMatches;
 
 #[cfg(feature = "serve")]
 pub(crate) use self::object::is_json;
-use crate::style::{Label, WARNING, printable};
+use crate::style::{Label, WARNING, printable, without_os_codes};
 
 /// The maximum size of the text that waits for the reader of stderr, in bytes. More is dropped.
 const MAX_BYTES: usize = 1 << 20;
@@ -67,6 +67,7 @@ pub(crate) fn is_json() -> bool {
 
 /// Writes a message after its label, or as an object.
 pub(crate) fn say(label: Label, message: &str) {
+    let message = &without_os_codes(message);
     if is_json() {
         return QUEUE.push(&line(label, message));
     }

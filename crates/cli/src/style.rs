@@ -159,6 +159,13 @@ pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// Returns `text` without the numbers that the operating system has for its errors.
+pub(crate) fn without_os_codes(text: &str) -> String {
+    let mut parts = text.split(" (os error ");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| text + part.split_once(')').map_or("", |(_, rest)| rest))
+}
+
 /// Returns `text` as one line of a table, without tabs and line breaks.
 pub(crate) fn one_line(text: &str) -> String {
     printable(text).split_whitespace().collect::<Vec<_>>().join(" ")

@@ -1,38 +1,56 @@
-//! Parsers and placeholders of flag values.
+//! Parsers and placeholders of flag values. A parser reads the syntax of a value alone: the schema rejects what is wrong with it,
+//! in the same words as in JSON.
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, ValueParser};
+use std::ffi::OsStr;
+
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser, ValueParser};
+use clap::{Arg, Command};
 use serde_json::{Number, Value};
 use toolkit::schema::types::Types;
 use toolkit::schema::view::{Constant, Shape, View};
 
 /// Returns the parser of a value. A list takes one flag for each item.
 pub(super) fn parser(view: &View<'_>) -> ValueParser {
-    let shape = view.shape();
-    if let Shape::Constants(constants) = &shape
-        && let Some(choices) = choices(constants)
-    {
-        let values = choices.into_iter().map(|(text, description)| {
-            let value = PossibleValue::new(text.to_owned());
-            match description {
-                Some(description) => value.help(description.to_owned()),
-                None => value,
+    match view.shape() {
+        Shape::Constants(constants) => match choices(&constants) {
+            Some(choices) => {
+                let described = choices.into_iter().map(|(text, description)| {
+                    let value = PossibleValue::new(text.to_owned());
+                    match description {
+                        Some(description) => value.help(description.to_owned()),
+                        None => value,
+                    }
+                });
+                ValueParser::new(Choice { values: described.collect(), syntax: Syntax::Text })
             }
-        });
-        return ValueParser::new(PossibleValuesParser::new(values).map(Value::String));
-    }
-    match shape {
+            None => Syntax::new(view).parser(),
+        },
         Shape::Boolean => {
-            let words = PossibleValuesParser::new(["true", "false"]);
-            ValueParser::new(words.map(|text| Value::Bool(text == "true")))
+            let values = ["true", "false"].map(PossibleValue::new).to_vec();
+            ValueParser::new(Choice { values, syntax: Syntax::Json })
         }
         Shape::List(Some(items)) => item_parser(&items),
-        _ => {
-            let (syntax, nullable) = (Syntax::new(view), view.accepts_null());
-            ValueParser::new(move |text: &str| match syntax.read(text) {
-                Err(_) if nullable && text == "null" => Ok(Value::Null),
-                read => read,
-            })
-        }
+        _ => Syntax::new(view).parser(),
+    }
+}
+
+/// A parser that names the possible values in help, and accepts others.
+#[derive(Clone)]
+struct Choice {
+    values: Vec<PossibleValue>,
+    syntax: Syntax,
+}
+
+impl TypedValueParser for Choice {
+    type Value = Value;
+
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, text: &OsStr) -> Result<Value, clap::Error> {
+        let syntax = self.syntax;
+        StringValueParser::new().try_map(move |text| syntax.read(&text)).parse_ref(command, arg, text)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(self.values.iter().cloned()))
     }
 }
 
@@ -45,15 +63,14 @@ fn choices<'s>(constants: &[Constant<'s>]) -> Option<Vec<(&'s str, Option<&'s st
 fn item_parser(items: &View<'_>) -> ValueParser {
     if !takes_whole_list(items) {
         return match items.shape() {
-            Shape::List(_) => ValueParser::new(|text: &str| Syntax::Array.read(text)),
+            Shape::List(_) => Syntax::Json.parser(),
             _ => parser(items),
         };
     }
-    let (syntax, nullable) = (Syntax::new(items), items.accepts_null());
-    ValueParser::new(move |text: &str| match syntax.read(text) {
-        Err(_) if text.trim_start().starts_with('[') => Syntax::Array.read(text),
-        Err(_) if nullable && text == "null" => Ok(Value::Null),
-        read => read,
+    let syntax = Syntax::new(items);
+    ValueParser::new(move |text: &str| match text.trim_start().starts_with('[') {
+        true => json(text),
+        false => syntax.read(text),
     })
 }
 
@@ -68,8 +85,6 @@ enum Syntax {
     Integer,
     Number,
     Text,
-    Object,
-    Array,
     Json,
     JsonOrText,
 }
@@ -77,31 +92,34 @@ enum Syntax {
 impl Syntax {
     fn new(view: &View<'_>) -> Self {
         if matches!(view.shape(), Shape::Object(_) | Shape::Map(_)) {
-            return Syntax::Object;
+            return Syntax::Json;
         }
         match view.types().without(Types::NULL) {
             Types::INTEGER => Syntax::Integer,
             Types::NUMBER => Syntax::Number,
             Types::STRING => Syntax::Text,
-            Types::ARRAY => Syntax::Array,
             types if types.meets(Types::STRING) => Syntax::JsonOrText,
             _ => Syntax::Json,
         }
     }
 
+    fn parser(self) -> ValueParser {
+        ValueParser::new(move |text: &str| self.read(text))
+    }
+
+    /// Reads a value. What is not in this syntax is a text, which the schema rejects.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the text starts like JSON and is not valid JSON.
     fn read(self, text: &str) -> Result<Value, String> {
         match self {
-            Syntax::Integer => integer(text),
-            Syntax::Number => number(text),
             Syntax::Text => Ok(text.into()),
-            Syntax::Object => json(text)
-                .and_then(|value| if value.is_object() { Ok(value) } else { Err("expected a JSON object".to_owned()) }),
-            Syntax::Array => json(text)
-                .and_then(|value| if value.is_array() { Ok(value) } else { Err("expected a JSON array".to_owned()) }),
-            Syntax::Json => json(text),
-            // Text that starts like JSON must be valid JSON.
-            Syntax::JsonOrText if text.trim_start().starts_with(['{', '[', '"']) => json(text),
-            Syntax::JsonOrText => Ok(json(text).unwrap_or_else(|_| text.into())),
+            Syntax::Integer | Syntax::Number => {
+                Ok(number(text).or_else(|| json(text).ok()).unwrap_or_else(|| text.into()))
+            }
+            Syntax::Json | Syntax::JsonOrText if text.trim_start().starts_with(['{', '[', '"']) => json(text),
+            Syntax::Json | Syntax::JsonOrText => Ok(json(text).unwrap_or_else(|_| text.into())),
         }
     }
 }
@@ -119,29 +137,17 @@ pub(super) fn placeholder(view: &View<'_>) -> &'static str {
             Syntax::Integer => "INTEGER",
             Syntax::Number => "NUMBER",
             Syntax::Text => "TEXT",
-            Syntax::Object | Syntax::Array | Syntax::Json => "JSON",
+            Syntax::Json => "JSON",
             Syntax::JsonOrText => "JSON|TEXT",
         },
     }
 }
 
-fn integer(text: &str) -> Result<Value, String> {
+/// Reads a number as in Rust, such as `+5` and `.5`, which are not JSON.
+fn number(text: &str) -> Option<Value> {
     let digits = text.strip_prefix('+').unwrap_or(text);
-    if let Ok(small) = digits.parse::<i64>() {
-        return Ok(small.into());
-    }
-    if let Ok(large) = digits.parse::<u64>() {
-        return Ok(large.into());
-    }
-    Err("expected an integer of at most 64 bits".to_owned())
-}
-
-fn number(text: &str) -> Result<Value, String> {
-    if let Ok(whole) = integer(text) {
-        return Ok(whole);
-    }
-    let number = text.parse().ok().and_then(Number::from_f64);
-    number.map(Value::Number).ok_or_else(|| "expected a number".to_owned())
+    let whole = digits.parse::<i64>().map(Number::from).or_else(|_| digits.parse::<u64>().map(Number::from));
+    whole.ok().or_else(|| Number::from_f64(text.parse().ok()?)).map(Value::Number)
 }
 
 fn json(text: &str) -> Result<Value, String> {

@@ -66,7 +66,9 @@ pub(super) fn uninstall(target: &ChangedConfig, matches: &ArgMatches) -> Result<
     let mut changes = Vec::new();
     for path in files {
         let (file, document) = read(target, ConfigFile::read(path).map_err(failed)?)?;
-        if document.has(&target.name) && !matches.get_flag("force") && !is_ours(target, &document)? {
+        // A URL names no program: the entry of `install --http` is known by its name.
+        let is_url = || document.text_field(&target.name, "command").is_none() && url(target, &document).is_some();
+        if document.has(&target.name) && !matches.get_flag("force") && !is_url() && !is_ours(target, &document)? {
             return Err(other_program(target, &file.path));
         }
         if document.has(&target.name) {
@@ -98,13 +100,17 @@ fn check_owner(
     entry: &Entry,
     matches: &ArgMatches,
 ) -> Result<(), CommandError> {
-    let url = document.text_field(&target.name, "url");
-    let is_same_url =
-        url.is_some_and(|url| entry.fields.iter().any(|(field, value)| *field == "url" && *value == *url));
+    let is_same_url = url(target, document)
+        .is_some_and(|url| entry.fields.iter().any(|(field, value)| *field == "url" && *value == *url));
     if !document.has(&target.name) || matches.get_flag("force") || is_same_url || is_ours(target, document)? {
         return Ok(());
     }
     Err(other_program(target, &file.path))
+}
+
+/// Returns the URL of the entry, if it has one.
+fn url(target: &ChangedConfig, document: &Document) -> Option<String> {
+    document.text_field(&target.name, "url")
 }
 
 /// Returns true if the entry starts a program with the file name of this one, which may have been moved.

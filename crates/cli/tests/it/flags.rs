@@ -107,13 +107,36 @@ fn booleans_accept_a_value_after_an_equals_sign() {
 }
 
 #[test]
-fn an_invalid_value_of_a_flag_exits_with_2() {
-    tools(&["call", "add", "--a", "one"]).exits(2).says("--a <INTEGER>");
-    tools(&["call", "add", "--a", "1.5"]).exits(2);
-    tools(&["call", "sum", "--numbers", "NaN"]).exits(2);
-    tools(&["call", "forecast", "--unit", "kelvin"]).exits(2).says("celsius");
-    tools(&["call", "forecast", "--place", "[]"]).exits(2).says("JSON object");
+fn flags_and_json_are_rejected_by_one_check_in_the_same_words() {
+    for (flags, json) in [
+        (&["add", "--a", "one", "--b", "1.5"][..], r#"{"a":"one","b":1.5}"#),
+        (&["add", "--a", "one", "--c", "1", "--sum=2", "--on"], r#"{"a":"one","c":1,"sum":2,"on":true}"#),
+        (&["sum", "--numbers", "NaN", "--numbers", "1", "--numbers", "true"], r#"{"numbers":["NaN",1,true]}"#),
+        (
+            &["forecast", "--unit", "kelvin", "--place", "[]", "--verbose-output=maybe"],
+            r#"{"unit":"kelvin","place":[],"verbose_output":"maybe"}"#,
+        ),
+        (
+            &["forecast", "--place.latitude", "north", "--place.level", "2", "--day", "1"],
+            r#"{"place":{"latitude":"north","level":2},"day":1}"#,
+        ),
+    ] {
+        let (tool, flags) = flags.split_first().unwrap();
+        let by_flags = tools(&[&["call", tool], flags].concat()).exits(1).prints("");
+        let by_json = tools(&["call", tool, json]).exits(1).prints("");
+        assert_eq!(by_flags.err, by_json.err);
+        assert!(
+            by_flags.err.lines().filter(|line| line.trim_start().starts_with("- ")).count() >= 2,
+            "{}",
+            by_flags.err
+        );
+    }
+}
+
+#[test]
+fn a_flag_that_is_not_in_the_syntax_of_the_command_line_exits_with_2() {
     tools(&["call", "echo", "--value", r#"{"a":1,"a":2}"#]).exits(2).says("duplicate key");
+    tools(&["call", "forecast", "--place", "{"]).exits(2).says("--place <JSON>");
     tools(&["call", "add", "--a", "1", "--a", "2"]).exits(2);
     tools(&["call", "add", "--timeout", "soon", "--a", "1"]).exits(2);
 }

@@ -1,5 +1,6 @@
 //! `--help`.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -50,6 +51,74 @@ fn cargo_toolkit_has_the_summaries_of_all_commands() {
     } else {
         assert_eq!(fs::read_to_string(&file).unwrap(), summaries, "UPDATE_EXPECT=1 writes {}", file.display());
     }
+}
+
+/// Flags of the tools in the examples, and of cargo, curl, grep, nats, podman and a linker.
+const OTHER_FLAGS: [&str; 28] = [
+    "--a",
+    "--agent",
+    "--b",
+    "--bench",
+    "--branch",
+    "--build-arg",
+    "--cents",
+    "--data",
+    "--features",
+    "--file",
+    "--header",
+    "--label",
+    "--library",
+    "--locked",
+    "--max-bucket-size",
+    "--only-matching",
+    "--path",
+    "--payer",
+    "--people",
+    "--quiet",
+    "--release",
+    "--silent",
+    "--target",
+    "--test",
+    "--timezone",
+    "--ttl",
+    "--whole-archive",
+    "--width",
+];
+
+/// Adds the flags in the help of a command and of its commands.
+fn add_flags(command: &[&str], known: &mut BTreeSet<String>) {
+    let page = tools(&[command, &["--help"]].concat()).exits(0).out;
+    known.extend(flags(&page));
+    let commands = page.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    for name in commands.filter_map(|line| line.strip_prefix("  ")?.split(' ').next().filter(|name| !name.is_empty())) {
+        add_flags(&[command, &[name]].concat(), known);
+    }
+}
+
+fn flags(text: &str) -> impl Iterator<Item = String> {
+    let starts =
+        text.match_indices("--").filter(|(at, _)| !text[..*at].ends_with(|c: char| c == '-' || c.is_alphanumeric()));
+    let name = |at: usize| {
+        let rest = &text[at + 2..];
+        let end = rest.find(|c: char| !c.is_ascii_lowercase() && c != '-').unwrap_or(rest.len());
+        rest[..end].trim_end_matches('-').to_owned()
+    };
+    starts.map(move |(at, _)| name(at)).filter(|name| !name.is_empty()).map(|name| format!("--{name}"))
+}
+
+#[test]
+fn each_flag_that_the_chapters_name_exists() {
+    let mut known: BTreeSet<String> = OTHER_FLAGS.map(str::to_owned).into();
+    add_flags(&[], &mut known);
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let pages = [docs.clone(), docs.join("guide")].map(|folder| fs::read_dir(folder).unwrap());
+    let pages = pages.into_iter().flatten().map(|entry| entry.unwrap().path());
+    let mut unknown = BTreeSet::new();
+    for page in pages.chain([docs.join("../README.md")]).filter(|page| page.extension().is_some_and(|is| is == "md")) {
+        let named = flags(&fs::read_to_string(&page).unwrap()).collect::<Vec<_>>();
+        unknown.extend(named.into_iter().filter(|flag| !known.contains(flag)).map(|flag| (flag, page.clone())));
+    }
+    assert!(unknown.is_empty(), "{unknown:#?}");
 }
 
 #[test]

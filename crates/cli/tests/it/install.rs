@@ -317,6 +317,9 @@ fn a_url_replaces_the_program_and_its_token_is_a_reference() {
         json!({ "url": "https://example.com/mcp", "headers": { "Authorization": "Bearer ${env:TOOLS_TOKEN}" } });
     assert_eq!(entry(&home.read(CURSOR)), expected);
     home.run(&args).exits(0).says("is up to date");
+    // A URL names no program, and the entry is removed as it was added.
+    home.run(&["uninstall", "cursor", "--yes"]).exits(0).says("wrote ");
+    assert!(!home.read(CURSOR).contains("example.com"));
     home.run(&["install", "claude-desktop", "--http", "https://example.com/mcp"]).exits(2).says("has only programs");
     for url in ["example.com", "https://user:password@example.com", "https://", "https://e.com/a b", "file:///etc"] {
         home.run(&["install", "cursor", "--http", url]).exits(2);

@@ -24,7 +24,12 @@ fn a_list_fits_the_terminal_and_has_colors() {
     let Some(page) = shown(&[("NO_COLOR", "1")], "list") else {
         return;
     };
-    // On a narrow terminal, the summary is below the id, and is cut after a word.
+    // On a narrow terminal, the summary is below the id, and is cut after a word. No hint is left out.
+    for line in super::tools(&["list"]).exits(0).out.lines() {
+        let columns: Vec<&str> = line.split('\t').collect();
+        let [beside, below] = ["  ", "\n    "].map(|between| format!("{}{between}{}\n", columns[0], columns[1]));
+        assert!(page.contains(&beside) || page.contains(&below), "{line}: {page}");
+    }
     assert!(page.contains("math:add:1.0.0  read-only, idempotent\n    Adds two integers.\n"), "{page}");
     assert!(page.lines().all(|line| line.chars().count() <= 60), "{page}");
     assert!(!page.contains('\t'), "{page}");
