@@ -153,8 +153,8 @@ pub struct Calls {
 }
 
 impl Calls {
-    /// Sets the number of calls of each tool; by default 100. Kept cases, second calls of idempotent tools and calls that
-    /// simplify arguments do not count.
+    /// Sets the number of calls of each tool; by default 100. The second call of an idempotent tool counts. Kept cases and calls
+    /// that simplify the arguments of a defect do not.
     pub fn per_tool(mut self, n_calls: usize) -> Self {
         self.per_tool = n_calls;
         self
@@ -297,7 +297,7 @@ impl Calls {
     /// }
     ///
     /// let report = toolkit_contract::calls(&Dispatcher::new(catalog![add]?)?).expect_no_defects()?;
-    /// assert!(report.n_calls() > 100);
+    /// assert_eq!(report.n_calls(), 100);
     /// # Ok::<(), toolkit::catalog::Diagnostics>(())
     /// ```
     pub fn expect_no_defects(self) -> Result<CallReport, Diagnostics> {
@@ -373,20 +373,30 @@ impl ToolRun<'_, '_> {
         let mut used = HashSet::new();
         let mut has_valid = false;
         // The smallest arguments are tried before generated ones, so that a defect is often found in its simplest form.
-        let mut given = kept.into_iter().chain(tool.input().example()).chain(tool.examples());
-        let mut nth = 0;
+        let examples = tool.input().example().into_iter().chain(tool.examples());
+        let kept = kept.into_iter().map(|arguments| (arguments, false));
+        let mut given = kept.chain(examples.map(|arguments| (arguments, true)));
+        let (mut nth, mut n_left) = (0, n_calls);
         loop {
-            let arguments = match given.next() {
-                Some(arguments) => used.insert(fingerprint(&arguments)).then_some(arguments),
+            let (arguments, counts) = match given.next() {
+                Some((arguments, counts)) => (used.insert(fingerprint(&arguments)).then_some(arguments), counts),
                 None if nth == n_calls => break,
                 None => {
                     nth += 1;
-                    self.generated(&mut generator, nth, &mut used)
+                    (self.generated(&mut generator, nth, &mut used), true)
                 }
             };
+            if counts && n_left == 0 {
+                break;
+            }
             let Some(arguments) = arguments else { continue };
             has_valid |= tool.input().is_valid(&arguments);
-            match self.attempt(&arguments)? {
+            let n_before = self.n_calls;
+            let tried = self.attempt(&arguments, !counts || n_left > 1)?;
+            if counts {
+                n_left = n_left.saturating_sub(self.n_calls - n_before);
+            }
+            match tried {
                 Tried::Sound => {}
                 Tried::Defective((defect, _)) if outcome.found.iter().any(|(_, (known, _))| *known == defect) => {}
                 Tried::Defective(found) => outcome.found.push(self.shrunk(arguments, found)?),
@@ -426,8 +436,8 @@ impl ToolRun<'_, '_> {
         })
     }
 
-    /// Makes a call, and that of an idempotent tool twice.
-    fn attempt(&mut self, arguments: &Value) -> io::Result<Tried> {
+    /// Makes a call, and repeats that of an idempotent tool if it may.
+    fn attempt(&mut self, arguments: &Value, may_repeat: bool) -> io::Result<Tried> {
         let is_valid = self.judge.tool.input().is_valid(arguments);
         let first = self.call(arguments)?;
         if let Some(EndedCall { outcome: Err(error), .. }) = &first
@@ -440,7 +450,7 @@ impl ToolRun<'_, '_> {
             return Ok(self.judged(found));
         }
         match first {
-            Some(EndedCall { outcome: Ok(first), .. }) if self.judge.must_repeat() => {
+            Some(EndedCall { outcome: Ok(first), .. }) if may_repeat && self.judge.must_repeat() => {
                 let second = self.call(arguments)?;
                 Ok(self.judge.difference(&first, &second).map_or(Tried::Sound, |found| self.judged(found)))
             }
@@ -490,7 +500,7 @@ impl ToolRun<'_, '_> {
                 if input.is_valid(&simpler) != is_valid || !used.insert(fingerprint(&simpler)) {
                     continue;
                 }
-                if let Tried::Defective(other) = self.attempt(&simpler)?
+                if let Tried::Defective(other) = self.attempt(&simpler, true)?
                     && other.0 == found.0
                 {
                     next = Some((simpler, other));

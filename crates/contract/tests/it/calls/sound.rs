@@ -55,8 +55,8 @@ async fn hello() -> &'static str {
 fn tools_that_keep_their_promises_have_no_defects() {
     let report = on(catalog![echo_figure, days_between, hello].unwrap()).per_tool(400).run().unwrap();
     assert_eq!((report.diagnostics(), report.untested()), (&[][..], &[][..]));
-    // A tool without arguments is not called 400 times.
-    assert!((1_200..2_100).contains(&report.n_calls()), "{}", report.n_calls());
+    // A tool without arguments is called with `{}` and a few changes of it, and not 400 times.
+    assert!((802..1_000).contains(&report.n_calls()), "{}", report.n_calls());
 }
 
 #[derive(Default)]
