@@ -22,7 +22,7 @@
 //! |---|---|
 //! | 0 | success |
 //! | 1 | failure: the tool failed, its arguments are invalid, the catalog has problems, or a server is not ready |
-//! | 2 | usage error: an unknown command, flag or tool, or an invalid value of a flag |
+//! | 2 | usage error: an unknown command, option or tool, or an invalid value of an option |
 //! | 130 | the call was interrupted by Ctrl-C |
 //!
 //! # Output
