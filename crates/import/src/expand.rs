@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 use std::path::Path;
 
 use proc_macro2::TokenStream;
@@ -210,8 +211,12 @@ struct Listed {
 ///
 /// The file contains the result of `tools/list`, an array of tools, or a lock with the tools of several servers.
 fn read(path: &Path, shown: &str, server: &str) -> Result<Vec<Listed>, String> {
-    let text = fs::read_to_string(path)
-        .map_err(|error| format!("cannot read `{shown}`, relative to the directory of Cargo.toml: {error}"))?;
+    let text = fs::read_to_string(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => {
+            format!("there is no file `{shown}`; a path is relative to the directory of Cargo.toml")
+        }
+        kind => format!("cannot read `{shown}`, relative to the directory of Cargo.toml: {kind}"),
+    })?;
     let document: Value = serde_json::from_str(&text).map_err(|error| format!("`{shown}` is not JSON: {error}"))?;
     let tools = match &document {
         Value::Array(tools) => Some(tools),
