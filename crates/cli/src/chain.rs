@@ -63,24 +63,10 @@ pub(crate) fn command() -> Command {
                      With --durable, workers run the steps (`serve --durable`), and the command waits for the outcome. \
                      The run goes on if the command ends. The same --id is the same run.",
                 )
-                .arg(
-                    Arg::new("chain")
-                        .required(true)
-                        .value_name("FILE | -")
-                        .value_parser(value_parser!(PathBuf))
-                        .help("The file of the chain, or `-` for stdin"),
-                )
+                .arg(file())
                 .override_usage(usage("run", "<FILE | ->"))
                 .args(durable_options("Run the chain in workers, which record it in this place", true))
-                .arg(unless(
-                    cfg!(feature = "durable"),
-                    "durable",
-                    Arg::new("id")
-                        .long("id")
-                        .value_name("RUN")
-                        .requires("durable")
-                        .help("The id of the durable run [default: random]"),
-                ))
+                .arg(unless(cfg!(feature = "durable"), "durable", id().requires("durable")))
                 .arg(
                     Arg::new("timeout")
                         .long("timeout")
@@ -90,9 +76,32 @@ pub(crate) fn command() -> Command {
                 )
                 .arg(json_switch("Print the outcome of all steps as one JSON document")),
         )
+        .subcommand(
+            Command::new("start")
+                .about("Start a durable run, and print its id")
+                .long_about(
+                    "Start a durable run, and print its id. The same --id is the same run: a schedule whose ids name the time, \
+                     such as --id report-2027-01-31, starts a run once, also from several machines.",
+                )
+                .args([file(), id()])
+                .override_usage(usage("start", "<FILE | ->"))
+                .args(place()),
+        )
         .subcommands(runs)
         .subcommand(list(place()))
         .subcommand(prune(place()))
+}
+
+fn file() -> Arg {
+    Arg::new("chain")
+        .required(true)
+        .value_name("FILE | -")
+        .value_parser(value_parser!(PathBuf))
+        .help("The file of the chain, or `-` for stdin")
+}
+
+fn id() -> Arg {
+    Arg::new("id").long("id").value_name("RUN").help("The id of the durable run [default: random]")
 }
 
 /// The states of durable runs, those of `toolkit_durable::RunState`.
@@ -169,6 +178,8 @@ pub(crate) fn run(
     match name {
         "run" => run_chain(catalog, matches, configure, program),
         #[cfg(feature = "durable")]
+        "start" => durable::start_only(&read_chain(matches)?, matches, program),
+        #[cfg(feature = "durable")]
         "list" => durable::list(matches, program),
         #[cfg(feature = "durable")]
         "prune" => durable::prune(matches, program),
@@ -199,7 +210,7 @@ fn run_chain(
 ) -> Result<Exit, CommandError> {
     #[cfg(not(feature = "durable"))]
     let _ = program;
-    let chain = read(matches.get_one::<PathBuf>("chain").expect("the argument is required"))?;
+    let chain = read_chain(matches)?;
     let time_limit = matches.get_one::<Duration>("timeout").copied();
     let runtime = runtime::create()?;
     #[cfg(feature = "durable")]
@@ -226,7 +237,8 @@ fn run_chain(
     write(&outcome?, matches.get_flag("json"))
 }
 
-fn read(path: &Path) -> Result<Chain, CommandError> {
+fn read_chain(matches: &ArgMatches) -> Result<Chain, CommandError> {
+    let path: &Path = matches.get_one::<PathBuf>("chain").expect("the argument is required");
     let text = read_text(path, MAX_BYTES).map_err(CommandError::usage)?;
     Chain::from_json(&*text).map_err(|error| CommandError::usage(format!("{}: {error}", path.display())))
 }

@@ -110,6 +110,20 @@ pub(crate) fn failed(error: DurableError) -> CommandError {
     CommandError::Other { exit, kind, message: error.to_string() }
 }
 
+/// Starts a run, or finds the one with this id, and prints the id.
+pub(crate) fn start_only(chain: &Chain, matches: &ArgMatches, program: &str) -> Result<Exit, CommandError> {
+    let id = given_id(matches.get_one::<String>("id"))?;
+    let connect = place(matches, program)?;
+    let run = runtime::create()?
+        .block_on(async { client(&connect, matches).await?.start(chain, id).await.map_err(failed) })?;
+    style::write_line(run.id().as_str())?;
+    Ok(Exit::Success)
+}
+
+fn given_id(id: Option<&String>) -> Result<RunId, CommandError> {
+    id.map_or_else(|| Ok(RunId::random()), |id| run_id(id))
+}
+
 /// Starts a run, or finds the one with this id, and waits for its outcome.
 pub(crate) async fn start(
     connect: &Connect,
@@ -117,10 +131,7 @@ pub(crate) async fn start(
     id: Option<String>,
     options: &str,
 ) -> Result<ChainOutcome, CommandError> {
-    let id = match id {
-        Some(id) => run_id(&id)?,
-        None => RunId::random(),
-    };
+    let id = given_id(id.as_ref())?;
     let client = Client::connect(connect).await.map_err(failed)?;
     let run = client.start(chain, id).await.map_err(failed)?;
     say(NOTE, &format!("run {}", run.id()));
@@ -297,6 +308,7 @@ fn reason(pause: &Pause) -> String {
         }
         Pause::OutcomeUnknown { .. } => "its worker died, and the tool may have had its effect".to_owned(),
         Pause::Until { time, .. } => format!("until {time}"),
+        Pause::Child { run, .. } => format!("for the run {run}"),
         Pause::Backoff { time, error, .. } => format!("{}; it is called again at {time}", text(error)),
         other => text(&json!(other).to_string()),
     }

@@ -70,6 +70,12 @@ async fn a_program_runs_durable_chains(place: &str) {
     let (out, _, _) = tools(place, &["wait", "order-1", "--json"], "");
     let outcome: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert_eq!(outcome["steps"][1]["args"], json!({ "a": 10, "b": 3 }));
+    for _ in 0..2 {
+        assert_eq!(tools(place, &["start", "-", "--id", "report-1"], chain).0, "report-1\n");
+    }
+    assert_eq!(tools(place, &["wait", "report-1"], "").0, "13\n");
+    let (_, errors, exit) = tools(place, &["start", "-", "--id", "order-1"], r#"[{"toolId": "math:add"}]"#);
+    assert!(errors.contains("the run `order-1` exists with another chain") && exit == Some(1), "{errors}");
     let (_, errors, exit) = tools(place, &["decide", "order-1", "0", "retry"], "");
     let expected = "error: step 0 of the run `order-1` waits for no decision: the run is finished";
     assert_eq!((errors.trim(), exit), (expected, Some(1)));
@@ -355,6 +361,18 @@ async fn the_commands_of_the_chapter_run_as_they_are_written() {
     let shell = Shell::new(block("json", 0));
     first_commands(&shell, block("sh", 0), &shell.default_place()).await;
 
+    let worker = shell.serve("my-tools serve --durable", &shell.default_place(), false).await;
+    let started = shell.run(block("sh", 2));
+    assert_eq!(started, shell.run(block("sh", 2)), "the same day");
+    assert_eq!(shell.run(&format!("my-tools chain wait {started}")), "13\n");
+    let version = shell.run("my-tools chain status order-42");
+    let version = version.lines().next().unwrap().rsplit_once(' ').unwrap().1;
+    let resume = block("sh", 4).replace("VERSION ", version);
+    let refused = shell.command(&resume).output().unwrap();
+    let refused = String::from_utf8(refused.stderr).unwrap();
+    assert!(refused.contains("the run `order-42` is finished and cannot be bound to other tools"), "{refused}");
+    drop(worker);
+
     // A chain whose second step waits for a decision.
     let chain = r#"[{"toolId": "math:add", "args": {"a": 1}}, {"toolId": "slow:walk", "args": {"steps": 1}}]"#;
     let shell = Shell::new(chain);
@@ -366,7 +384,7 @@ async fn the_commands_of_the_chapter_run_as_they_are_written() {
         }
     })
     .await;
-    let lines: Vec<&str> = block("sh", 2).lines().collect();
+    let lines: Vec<&str> = block("sh", 3).lines().collect();
     let run = |line: &&str| {
         let output = shell.command(line).output().unwrap();
         // What the run allows depends on how far it has come.
@@ -377,6 +395,23 @@ async fn the_commands_of_the_chapter_run_as_they_are_written() {
     };
     let outputs: Vec<String> = lines.iter().map(run).collect();
     assert_eq!((&*outputs[0], &*outputs[1], lines.len()), ("\"arrived\"\n", "", 7));
+}
+
+#[tokio::test]
+#[ignore = "needs sqlite3"]
+async fn the_backup_of_the_chapter_can_be_read_by_its_owner_only_and_has_the_runs() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let shell = Shell::new(block("json", 0));
+    let connect = Connect::file(shell.0.0.join("runs.db"));
+    let _worker = shell.serve("my-tools serve --durable runs.db", &connect, false).await;
+    shell.run("my-tools chain run order.json --durable runs.db --id order-42");
+    let chapter = include_str!("../../../../docs/durable.md");
+    let backup = chapter.split("`(umask ").nth(1).and_then(|rest| rest.split(")`").next()).unwrap();
+    shell.run(&format!("sh -c \"umask {backup}\""));
+    let mode = std::fs::metadata(shell.0.0.join("copy.db")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    assert_eq!(shell.run("my-tools chain wait order-42 --durable copy.db"), "13\n");
 }
 
 #[tokio::test]

@@ -25,6 +25,7 @@ mod openapi;
 mod otc;
 mod page;
 mod program_options;
+mod replicas;
 mod serve;
 mod server_card;
 mod show;
