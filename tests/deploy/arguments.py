@@ -14,7 +14,8 @@ def commands(file):
     """Returns the arguments with which a file starts the program."""
     lines = open(file).read().splitlines()
     if file.endswith(".yaml"):
-        documents = [document for document in yaml.safe_load_all("\n".join(lines)) if document["kind"] == "Deployment"]
+        kinds = ("Deployment", "StatefulSet")
+        documents = [document for document in yaml.safe_load_all("\n".join(lines)) if document["kind"] in kinds]
         containers = [document["spec"]["template"]["spec"]["containers"] for document in documents]
         return [container["args"] for group in containers for container in group]
     if file.endswith(".service"):

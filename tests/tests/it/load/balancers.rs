@@ -3,6 +3,8 @@
 //!
 //! What ran is read from a file to which each call appends its start and its end.
 
+mod routed_tasks;
+
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -53,13 +55,22 @@ struct Replicas {
 
 impl Replicas {
     fn start(protocol: Protocol, numbers: &'static str, name: &str) -> Self {
+        Self::start_with(protocol, numbers, name, Self::spawn)
+    }
+
+    fn start_with(
+        protocol: Protocol,
+        numbers: &'static str,
+        name: &str,
+        spawn: impl Fn(&Self, usize) -> Process,
+    ) -> Self {
         let folder =
             PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("balancers-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let mut replicas =
             Self { protocol, addresses: [free(), free(), free()], processes: Vec::new(), numbers, folder };
         for nth in 0..3 {
-            let process = replicas.spawn(nth);
+            let process = spawn(&replicas, nth);
             replicas.processes.push(process);
         }
         replicas
@@ -77,23 +88,31 @@ impl Replicas {
             .stderr(Stdio::null())
             .spawn();
         let process = Process(child.unwrap());
+        self.until_healthy(nth);
+        process
+    }
+
+    fn until_healthy(&self, nth: usize) {
         until("a healthy replica", || {
             let request = format!("GET {} HTTP/1.0\r\nhost: localhost\r\n\r\n", self.protocol.health());
             let mut response = String::new();
-            let asked = TcpStream::connect(address).and_then(|mut stream| {
+            let asked = TcpStream::connect(self.addresses[nth]).and_then(|mut stream| {
                 stream.write_all(request.as_bytes())?;
                 stream.read_to_string(&mut response)
             });
             asked.is_ok() && response.contains(" 200 ")
         });
-        process
     }
 
     /// Ends a replica as an operator does, and starts it again.
     fn restart(&mut self, nth: usize) {
+        self.restart_with(nth, Self::spawn);
+    }
+
+    fn restart_with(&mut self, nth: usize, spawn: impl Fn(&Self, usize) -> Process) {
         terminate(&self.processes[nth].0);
         until("the end of a replica", || self.processes[nth].0.try_wait().unwrap().is_some());
-        self.processes[nth] = self.spawn(nth);
+        self.processes[nth] = spawn(self, nth);
     }
 
     fn kill(&mut self, nth: usize) {
@@ -341,39 +360,46 @@ fn a_replica_behind_haproxy_that_is_killed_loses_only_the_calls_that_it_runs_and
     assert!(twice.is_empty(), "{twice:?}");
 }
 
+/// Starts nginx with the configuration of the replicas, and returns its file.
+fn nginx(replicas: &Replicas, front: SocketAddr) -> (PathBuf, Process) {
+    let configuration = replicas.configuration("nginx.conf", front);
+    let nginx = Command::new("nginx")
+        .arg("-p")
+        .arg(&replicas.folder)
+        .arg("-c")
+        .arg(&configuration)
+        .args(["-g", "daemon off;"])
+        .stderr(Stdio::null())
+        .spawn();
+    (configuration, Process(nginx.unwrap()))
+}
+
+/// Restarts a replica behind nginx by the script for it.
+fn roll_nginx(replicas: &mut Replicas, nth: usize, configuration: &Path, spawn: impl Fn(&Replicas, usize) -> Process) {
+    // The script runs this command, and this program does what it stands for.
+    let asked = replicas.folder.join("restart");
+    let command = "touch \"$1\"; while [ -e \"$1\" ]; do sleep 0.05; done";
+    let mut rolling = Command::new(Path::new(DEPLOY).join("nginx-roll"))
+        .arg(configuration)
+        .arg(replicas.addresses[nth].to_string())
+        .args(["sh", "-c", command, "sh"])
+        .arg(&asked)
+        .env("NGINX_ROLL_WAIT", "1")
+        .spawn()
+        .unwrap();
+    until("the request to restart", || asked.exists());
+    replicas.restart_with(nth, spawn);
+    std::fs::remove_file(&asked).unwrap();
+    assert!(rolling.wait().unwrap().success());
+}
+
 #[test]
 #[ignore = "needs nginx"]
 fn replicas_behind_nginx_restart_without_losing_or_repeating_a_call() {
     for protocol in [Protocol::Mcp, Protocol::Otc] {
         let replicas = Replicas::start(protocol, "drain_delay=0", "nginx");
         let front = free();
-        let configuration = replicas.configuration("nginx.conf", front);
-        let folder = replicas.folder.clone();
-        let nginx = Command::new("nginx")
-            .arg("-p")
-            .arg(&folder)
-            .arg("-c")
-            .arg(&configuration)
-            .args(["-g", "daemon off;"])
-            .stderr(Stdio::null())
-            .spawn();
-        let _nginx = Process(nginx.unwrap());
-        roll("nginx", replicas, front, |replicas, nth| {
-            // The script runs this command, and this program does what it stands for.
-            let asked = folder.join("restart");
-            let command = "touch \"$1\"; while [ -e \"$1\" ]; do sleep 0.05; done";
-            let mut rolling = Command::new(Path::new(DEPLOY).join("nginx-roll"))
-                .arg(&configuration)
-                .arg(replicas.addresses[nth].to_string())
-                .args(["sh", "-c", command, "sh"])
-                .arg(&asked)
-                .env("NGINX_ROLL_WAIT", "1")
-                .spawn()
-                .unwrap();
-            until("the request to restart", || asked.exists());
-            replicas.restart(nth);
-            std::fs::remove_file(&asked).unwrap();
-            assert!(rolling.wait().unwrap().success());
-        });
+        let (configuration, _nginx) = nginx(&replicas, front);
+        roll("nginx", replicas, front, |replicas, nth| roll_nginx(replicas, nth, &configuration, Replicas::spawn));
     }
 }
