@@ -51,7 +51,7 @@ pub struct RecentCalls {
 struct SharedCalls {
     calls: Mutex<VecDeque<Arc<CallRecord>>>,
     changes: broadcast::Sender<Arc<CallRecord>>,
-    next_id: AtomicU64,
+    last_id: AtomicU64,
     omits_arguments: AtomicBool,
 }
 
@@ -62,7 +62,7 @@ impl RecentCalls {
         let shared = SharedCalls {
             calls: Mutex::default(),
             changes: broadcast::Sender::new(MAX_BEHIND),
-            next_id: AtomicU64::new(1),
+            last_id: AtomicU64::new(0),
             omits_arguments: AtomicBool::new(false),
         };
         Self { shared: Arc::new(shared) }
@@ -139,6 +139,8 @@ const MAX_TRACE: usize = 64;
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct CallRecord {
+    /// Microseconds since 1970, at least one more than those of the call before. A number of the call would tell a caller how
+    /// many calls others make.
     id: u64,
     /// The id of the tool.
     tool: String,
@@ -162,13 +164,16 @@ struct CallRecord {
 }
 
 impl CallRecord {
-    fn new(id: u64, call: &Call, omits_arguments: bool) -> Self {
+    fn new(last_id: &AtomicU64, call: &Call, omits_arguments: bool) -> Self {
         let request = call.context().get::<Request>();
         let caller = request.and_then(Request::caller);
         let trace = request.and_then(Request::traceparent).filter(|trace| trace.len() <= MAX_TRACE);
         let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let now = since_epoch.as_micros().try_into().unwrap_or(u64::MAX);
+        let id_after = |last: u64| Some(now.max(last + 1));
+        let last = last_id.fetch_update(Ordering::Relaxed, Ordering::Relaxed, id_after).unwrap_or_default();
         Self {
-            id,
+            id: now.max(last + 1),
             tool: call.tool().id().to_string(),
             caller: caller.and_then(Caller::subject).map(str::to_owned),
             identity: caller.and_then(identity),
@@ -254,8 +259,7 @@ struct RunningRecord {
 
 impl RunningRecord {
     fn new(calls: RecentCalls, call: &Call) -> Self {
-        let id = calls.shared.next_id.fetch_add(1, Ordering::Relaxed);
-        let record = CallRecord::new(id, call, calls.shared.omits_arguments.load(Ordering::Relaxed));
+        let record = CallRecord::new(&calls.shared.last_id, call, calls.shared.omits_arguments.load(Ordering::Relaxed));
         calls.put(record.clone());
         Self { calls, started: Instant::now(), record: Some(record) }
     }

@@ -64,7 +64,7 @@ async fn long_arguments_are_truncated_and_old_calls_forgotten() {
     }
     let events = get(&service, "/explorer/events").await.events().await;
     assert_eq!(events.len(), 200);
-    assert_eq!(events.last().unwrap()["id"], 301);
+    assert!(events.is_sorted_by_key(|event| event["id"].as_u64().unwrap()), "{events:?}");
 }
 
 #[tokio::test]
@@ -81,6 +81,17 @@ async fn callers_see_their_own_calls_and_operators_those_of_all() {
     assert_eq!(callers("bob").await, ["bob"]);
     assert_eq!(callers("eve").await, [""; 0]);
     assert_eq!(callers("root+operate").await, ["ann", "bob", "ann"]);
+}
+
+#[tokio::test]
+async fn the_ids_of_calls_do_not_count_the_calls_of_others() {
+    let service = http().verify(Users).into_service();
+    for user in ["ann", "ann", "bob"] {
+        call(&service, Some(user), "math_add", r#"{"a": 1, "b": 2}"#).await;
+    }
+    let events = events_of(&service, "bob").await;
+    let (id, started_at) = (events[0]["id"].as_u64().unwrap(), events[0]["startedAt"].as_u64().unwrap());
+    assert!((id / 1000).abs_diff(started_at) <= 1, "{events:?}");
 }
 
 #[tokio::test]
