@@ -11,8 +11,8 @@ mod registration;
 mod renewal;
 mod secrets;
 mod step_up;
-mod token_exchange;
-mod world;
+pub mod token_exchange;
+pub mod world;
 
 use toolkit_mcp_client::OAuth;
 

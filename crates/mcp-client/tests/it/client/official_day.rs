@@ -1,23 +1,30 @@
-//! A day of a gateway in seconds: servers of others and one of ours behind a proxy, which are killed, restarted, disabled and
-//! limited while sixteen clients call them. `TOOLKIT_DAY_SECONDS` sets the length, and the seed is printed.
+//! A day of a gateway in seconds: servers of others and three of ours behind a proxy, which are killed, restarted, disabled and
+//! limited while sixteen clients call them. One of ours has a page, and one gets the tokens of callers in exchange. Half of
+//! the clients are of one caller, and half of another one with another view. `TOOLKIT_DAY_SECONDS` sets the length, and the
+//! seed is printed.
 
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use test_support::mutate::Dice;
 use tokio::sync::oneshot;
 use toolkit::backend::{Backend, BackendState};
-use toolkit::call::ErrorKind;
-use toolkit::{Catalog, Dispatcher, catalog, tool};
+use toolkit::call::{BoxFuture, ErrorKind};
+use toolkit::resource::Resources;
+use toolkit::{Catalog, Context, Dispatcher, catalog, tool};
 use toolkit_backends::Backends;
 use toolkit_mcp_client::{Endpoint, McpBackend, McpServers};
-use toolkit_mcp_server::{Proxy, Server};
+use toolkit_mcp_server::{Caller, Proxy, Server, TokenError, Verify, View};
 
 use super::official::installed;
-use super::{dispatcher, in_the_end};
+use super::resources::served;
+use super::{apps, dispatcher, in_the_end};
+use crate::oauth::token_exchange::{call_over_http, settings};
+use crate::oauth::world::{self, Response, World};
 
 const N_CLIENTS: usize = 16;
 
@@ -72,30 +79,116 @@ async fn serve_ours(address: &str) -> (String, oneshot::Sender<()>) {
     (address, running)
 }
 
+/// The callers, of whom each has every second client, with the servers that their views have.
+const CALLERS: [(&str, &[&str]); 2] =
+    [("alice", &["everything", "files", "memory", "charts", "ledger"]), ("bob", &["git", "time", "ours", "ledger"])];
+
+/// Accepts the tokens of the callers.
+struct Callers;
+
+impl Verify for Callers {
+    fn verify<'v>(&'v self, token: &'v str) -> BoxFuture<'v, Result<Caller, TokenError>> {
+        Box::pin(async move {
+            let Value::Object(claims) = json!({ "groups": [token] }) else { unreachable!() };
+            Ok(Caller::named(token).with_claims(claims))
+        })
+    }
+}
+
+fn views() -> impl Iterator<Item = View> {
+    CALLERS
+        .iter()
+        .map(|(caller, servers)| View::new(*caller).claim("groups", [*caller]).servers(servers.iter().copied()))
+}
+
+/// A server that returns the token that it gets: that of the caller, in exchange. Adding to `epoch` makes all tokens invalid.
+async fn ledger(epoch: &Arc<AtomicU64>) -> (World, McpBackend) {
+    let world = World::start().await;
+    let issuing = Arc::clone(epoch);
+    world.on("/token", move |request| {
+        let form = request.form();
+        let subject = form.get("subject_token").map_or("gateway", |subject| &**subject);
+        let token = format!("{}-of-{subject}", issuing.load(Ordering::SeqCst));
+        let kind = "urn:ietf:params:oauth:token-type:access_token";
+        let token =
+            json!({ "access_token": token, "token_type": "Bearer", "issued_token_type": kind, "expires_in": 7 });
+        Response::json(200, &token)
+    });
+    let checking = Arc::clone(epoch);
+    world.on("/mcp", move |request| {
+        let token = request.header("authorization").and_then(|value| value.strip_prefix("Bearer ")).unwrap_or_default();
+        let Some(subject) = token.strip_prefix(&format!("{}-of-", checking.load(Ordering::SeqCst))) else {
+            return Response::status(401).header("www-authenticate", "Bearer error=\"invalid_token\"");
+        };
+        let message: Value = serde_json::from_str(&request.body).unwrap_or_default();
+        match message["method"].as_str() {
+            Some("tools/call") => {
+                let result = json!({ "content": [{ "type": "text", "text": subject }] });
+                Response::json(200, &json!({ "jsonrpc": "2.0", "id": message["id"], "result": result }))
+            }
+            _ if request.method != "POST" => Response::status(405),
+            _ => world::answer(&message),
+        }
+    });
+    let backend = McpBackend::http("ledger", world.endpoint(settings(&world)));
+    (world, backend)
+}
+
+/// Checks what a caller must not see: the list, and a call of a tool of another view. Returns what is wrong.
+async fn trespass(backend: &McpBackend, address: SocketAddr, caller: usize, dice: &mut Dice) -> Option<String> {
+    let (name, servers) = CALLERS[caller];
+    let offered = backend.tools().await;
+    let tools = offered.iter().flat_map(|offered| offered.tools.iter().map(|(tool, _)| tool.name()));
+    let is_own = |tool: &str| servers.iter().any(|server| tool.starts_with(&format!("{server}_")));
+    if let Some(other) = tools.into_iter().find(|tool| !is_own(tool)) {
+        return Some(format!("{name} sees {other}"));
+    }
+    let hidden = [
+        &["git_git_status", "time_get_current_time", "ours_sum", "sum"][..],
+        &["everything_echo", "memory_read_graph", "charts_show", "refresh"],
+    ];
+    let tool = hidden[caller][dice.below(4)];
+    let response = call_over_http(address, name, tool).await;
+    let is_unknown = response.contains(&format!("no tool is named `{tool}`"));
+    let names_others = CALLERS[1 - caller]
+        .1
+        .iter()
+        .any(|server| !servers.contains(server) && response.replace(tool, "").contains(&format!("{server}_")));
+    if !is_unknown || names_others {
+        return Some(format!("{name} gets {response}"));
+    }
+    let page = Resources::read(backend, "ui://proxy/charts/page", &Context::new()).await.ok().flatten();
+    let has_page = page.is_some_and(|page| page[0].as_text() == Some("<p>Page</p>"));
+    (has_page != servers.contains(&"charts")).then(|| format!("{name} has the page: {has_page}"))
+}
+
 /// Checks the result of a call.
 type Check = Box<dyn Fn(&Value) -> bool + Send>;
 
-/// Returns a call, and a check of its result.
+/// Returns a call of a tool that the client sees, and a check of its result.
 fn work(client: usize, n: u64, folder: &Path, dice: &mut Dice) -> (&'static str, Value, Check) {
     let text = format!("{client}-{n}");
-    match dice.below(6) {
-        0 => {
+    let (caller, servers) = CALLERS[client % 2];
+    match servers[dice.below(servers.len())] {
+        "everything" => {
             let expected = format!("Echo: {text}");
             ("everything_echo", json!({ "message": text }), Box::new(move |value| value == expected.as_str()))
         }
-        1 => {
+        "files" => {
             let arguments = json!({ "path": folder.join("note.txt") });
             ("files_read_text_file", arguments, Box::new(|value| value.to_string().contains("remember")))
         }
-        2 => ("memory_read_graph", json!({}), Box::new(|value| value["entities"].is_array())),
-        3 => {
+        "memory" => ("memory_read_graph", json!({}), Box::new(|value| value["entities"].is_array())),
+        "git" => {
             let arguments = json!({ "repo_path": folder });
             ("git_git_status", arguments, Box::new(|value| value.to_string().contains("note.txt")))
         }
-        4 => {
+        "time" => {
             let arguments = json!({ "source_timezone": "UTC", "time": "12:00", "target_timezone": "Asia/Tokyo" });
             ("time_convert_time", arguments, Box::new(|value| value.to_string().contains("T21:00:00")))
         }
+        "charts" => ("charts_refresh", json!({}), Box::new(|value| value.to_string().contains("charts"))),
+        "ledger" => ("ledger_read", json!({}), Box::new(move |value| value == caller)),
         _ => {
             let (a, b) = (client as i64, n as i64);
             ("ours_sum", json!({ "a": a, "b": b }), Box::new(move |value| *value == a + b))
@@ -129,26 +222,35 @@ async fn a_gateway_answers_each_call_in_time_and_truly_while_its_servers_are_kil
     std::fs::write(folder.join("note.txt"), "remember").unwrap();
 
     let (address, mut ours) = serve_ours("127.0.0.1:0").await;
-    let (backends, mut kept) = (Arc::new(Backends::new()), Vec::new());
-    for backend in McpServers::from_json(&configuration(&servers, &folder, &format!("http://{address}/mcp"))).unwrap() {
+    let (backends, epoch) = (Arc::new(Backends::new()), Arc::<AtomicU64>::default());
+    let of_others = McpServers::from_json(&configuration(&servers, &folder, &format!("http://{address}/mcp"))).unwrap();
+    let charts = served("charts", &apps::server("charts", &["show", "refresh"], true).await).await;
+    let (_world, ledger) = ledger(&epoch).await;
+    let kept: Vec<McpBackend> = of_others.into_iter().chain([charts, ledger]).collect();
+    for backend in &kept {
         backends.register(backend.clone()).unwrap();
-        kept.push(backend);
     }
     let server = Server::new(Dispatcher::new(Catalog::new([]).unwrap()).unwrap()).unwrap();
     let proxy = Proxy::new(server.clone(), Arc::clone(&backends));
+    proxy.set_views(views());
     let left_out = in_the_end(proxy.collect()).await;
     assert!(left_out.is_empty(), "{left_out}");
     tokio::spawn(async move { proxy.follow(|_| {}).await });
-    let listening = server.http().max_connections(256).bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}/mcp", listening.local_addr().unwrap());
+    let listening = server.http().verify(Callers).max_connections(256).bind("127.0.0.1:0").await.unwrap();
+    let at = listening.local_addr().unwrap();
+    let of_caller = move |caller: usize| {
+        let endpoint = Endpoint::new(&format!("http://{at}/mcp")).unwrap();
+        let token = format!("Bearer {}", CALLERS[caller].0);
+        McpBackend::http("proxy", endpoint.header("authorization", &token).unwrap())
+    };
     tokio::spawn(listening.run(std::future::pending()));
 
     let is_over = Arc::new(AtomicBool::new(false));
     let clients: Vec<_> = (0..N_CLIENTS)
         .map(|client| {
-            let (url, folder, is_over) = (url.clone(), folder.clone(), Arc::clone(&is_over));
+            let (folder, is_over) = (folder.clone(), Arc::clone(&is_over));
             tokio::spawn(async move {
-                let backend = McpBackend::http("proxy", Endpoint::new(&url).unwrap());
+                let backend = of_caller(client % 2);
                 let dispatcher = dispatcher(&backend).await;
                 let mut dice =
                     Dice::new(seed.wrapping_mul(31).wrapping_add(client as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15));
@@ -172,6 +274,13 @@ async fn a_gateway_answers_each_call_in_time_and_truly_while_its_servers_are_kil
                         }
                         Ok(Err(error)) => failures.push((tool, started.elapsed(), error.to_string())),
                     }
+                    if n % 8 == 0 {
+                        let trespassing = trespass(&backend, at, client % 2, &mut dice);
+                        match tokio::time::timeout(limit, trespassing).await {
+                            Err(_) => defects.push("a look at others hangs".to_owned()),
+                            Ok(wrong) => defects.extend(wrong),
+                        }
+                    }
                     tokio::time::sleep(Duration::from_millis(dice.below(60) as u64)).await;
                 }
                 (n_right, failures, defects)
@@ -190,6 +299,7 @@ async fn a_gateway_answers_each_call_in_time_and_truly_while_its_servers_are_kil
                 drop(ours);
                 (_, ours) = serve_ours(&address).await;
             }
+            2 => drop(epoch.fetch_add(1, Ordering::SeqCst)),
             1 => {
                 backends.disable("git");
                 tokio::time::sleep(Duration::from_millis(300)).await;
@@ -225,8 +335,10 @@ async fn a_gateway_answers_each_call_in_time_and_truly_while_its_servers_are_kil
     assert!(defects.is_empty(), "{} defects: {:#?}", defects.len(), &defects[..defects.len().min(20)]);
     assert!(n_right > 0);
     // All of them recover.
-    let calm = dispatcher(&McpBackend::http("proxy", Endpoint::new(&url).unwrap())).await;
+    let calm = [dispatcher(&of_caller(0)).await, dispatcher(&of_caller(1)).await];
     for (tool, arguments) in [
+        ("charts_show", json!({})),
+        ("ledger_read", json!({})),
         ("everything_echo", json!({ "message": "x" })),
         ("files_read_text_file", json!({ "path": folder.join("note.txt") })),
         ("memory_read_graph", json!({})),
@@ -234,7 +346,9 @@ async fn a_gateway_answers_each_call_in_time_and_truly_while_its_servers_are_kil
         ("time_get_current_time", json!({ "timezone": "UTC" })),
         ("ours_sum", json!({ "a": 1, "b": 2 })),
     ] {
-        super::call_restarted(&calm, &format!("proxy:{tool}"), arguments).await.unwrap();
+        let is_own = |(_, servers): &(&str, &[&str])| servers.iter().any(|server| tool.starts_with(server));
+        let caller = CALLERS.iter().position(is_own).unwrap();
+        super::call_restarted(&calm[caller], &format!("proxy:{tool}"), arguments).await.unwrap();
     }
     assert!(kept.iter().all(|backend| backend.status().state == BackendState::Ready));
     in_the_end(backends.stop()).await;

@@ -17,7 +17,7 @@ use super::world::{Client, Response, World};
 
 const EXCHANGE: &str = "urn:ietf:params:oauth:grant-type:token-exchange";
 
-fn settings(world: &World) -> OAuth {
+pub fn settings(world: &World) -> OAuth {
     OAuth::new().client_id("gateway").client_secret("hunter2").issuer(&world.issuer).token_exchange(None)
 }
 
@@ -182,9 +182,10 @@ async fn proxy(world: &World, protect: impl FnOnce(Http) -> Http) -> std::net::S
     address
 }
 
-async fn call_over_http(address: std::net::SocketAddr, token: &str) -> String {
-    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "server_read", "arguments": {} } });
-    let body = body.to_string();
+/// Calls a tool for a caller. Returns the response.
+pub async fn call_over_http(address: std::net::SocketAddr, token: &str, tool: &str) -> String {
+    let params = json!({ "name": tool, "arguments": {} });
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params }).to_string();
     let mut stream = TcpStream::connect(address).await.unwrap();
     let head = format!(
         "POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\naccept: application/json, \
@@ -203,7 +204,7 @@ async fn the_token_that_a_server_has_verified_is_exchanged_and_not_sent_to_the_o
     let world = World::start().await;
     let address = proxy(&world, |http| http.verify(AnyToken)).await;
     for caller in ["alice-token", "bob-token"] {
-        let response = call_over_http(address, caller).await;
+        let response = call_over_http(address, caller, "server_read").await;
         assert!(response.contains("done"), "{response}");
     }
     let subjects: Vec<String> = world.grants(EXCHANGE).iter().map(|form| form["subject_token"].clone()).collect();
@@ -213,7 +214,7 @@ async fn the_token_that_a_server_has_verified_is_exchanged_and_not_sent_to_the_o
 
     // A token that all callers share is that of none.
     let address = proxy(&world, |http| http.token("shared-token-of-all")).await;
-    let response = call_over_http(address, "shared-token-of-all").await;
+    let response = call_over_http(address, "shared-token-of-all", "server_read").await;
     assert!(response.contains("requires the access token of the caller"), "{response}");
     assert_eq!(world.grants(EXCHANGE).len(), 2);
 }
