@@ -205,6 +205,9 @@ impl ServerState {
         if path == "/healthz" {
             return empty_response(StatusCode::OK);
         }
+        if let Err(refused) = head.check_room() {
+            return rejection(refused.status(), refused.to_string());
+        }
         if !is_token(bearer(head.headers()).unwrap_or_default(), self.token.expose()) {
             return rejection(StatusCode::UNAUTHORIZED, "send the token as `Authorization: Bearer …`");
         }

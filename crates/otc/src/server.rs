@@ -234,6 +234,7 @@ where
 
 /// Rejects requests for other hosts, of web pages of other origins, and without valid credentials.
 fn admit(shared: &Shared, head: &RequestHead) -> Result<(), Rejection> {
+    head.check_room()?;
     shared.http.check_host(head).map_err(|rejection| match rejection {
         toolkit_runtime::Rejection::Host => {
             Rejection::new(rejection.status(), format!("{rejection}; the operator of the server can add it"))

@@ -33,6 +33,7 @@
 //! - [`Jwt`] (`jwt`) reads the parts of a token.
 //! - [`retry_after`] (`retry-after`), [`media_type`] and [`is_loopback`] read headers and hosts.
 //! - [`matches_wildcard`] compares names with patterns.
+//! - [`SharedBudget`] is a budget of which each caller has a share.
 //!
 //! # Threads
 //!
@@ -65,6 +66,7 @@ mod lines;
 mod seal;
 #[cfg(feature = "server")]
 mod server;
+mod shared_budget;
 #[cfg(feature = "telemetry")]
 mod telemetry;
 #[cfg(feature = "client")]
@@ -95,6 +97,8 @@ pub use self::lines::*;
 pub use self::seal::*;
 #[cfg(feature = "server")]
 pub use self::server::*;
+#[doc(hidden)]
+pub use self::shared_budget::{BudgetExceeded, BudgetShare, SharedBudget};
 #[cfg(feature = "telemetry")]
 #[doc(hidden)]
 pub use self::telemetry::*;

@@ -152,6 +152,7 @@ impl Inner {
             return Ok(health(&self.server, &self.health_checks).await);
         }
         self.check_host(head)?;
+        head.check_room()?;
         if let Some((route, admission)) = self.route(head.path()) {
             return self.routed(&**route, admission, head).await;
         }
@@ -335,16 +336,13 @@ impl From<toolkit_runtime::Rejection> for Rejection {
             Host | Origin => RejectReason::Origin,
             TooLarge(_) => RejectReason::TooLarge,
             TimedOut(_) => RejectReason::TooSlow,
-            Memory | Connections | EventStreams => RejectReason::Overloaded,
+            _ if rejection.retry_after().is_some() => RejectReason::Overloaded,
             _ => RejectReason::Malformed,
         };
         let rejected = Rejection::new(why, rejection.status(), rejection.to_string());
-        match rejection {
-            Connections => {
-                rejected.with_code(Code::Internal).with_header(header::CONNECTION, HeaderValue::from_static("close"))
-            }
-            Memory | EventStreams => rejected.with_code(Code::Internal),
-            _ => rejected,
+        match rejection.retry_after() {
+            Some(seconds) => rejected.with_code(Code::Internal).with_header(header::RETRY_AFTER, seconds.into()),
+            None => rejected,
         }
     }
 }

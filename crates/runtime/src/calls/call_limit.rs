@@ -95,6 +95,8 @@ pub struct CallPermit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overloaded {
     n_permits: usize,
+    /// The number of running calls of the tool, if that is its share.
+    share: Option<usize>,
 }
 
 impl CallLimiter {
@@ -113,8 +115,7 @@ impl CallLimiter {
     /// Returns [`Overloaded`] if the tool has its share of the permits, or earlier calls of it wait for one.
     pub fn try_acquire(&self, tool: &str) -> Result<CallPermit, Overloaded> {
         let mut state = self.state();
-        let n_permits = state.n_permits;
-        self.grant(&mut state, tool).ok_or(Overloaded { n_permits })
+        self.grant(&mut state, tool).ok_or_else(|| state.overloaded(tool))
     }
 
     /// Waits for a permit for a tool.
@@ -128,7 +129,7 @@ impl CallLimiter {
             if let Some(permit) = self.grant(&mut state, tool) {
                 return Ok(permit);
             }
-            let overloaded = Overloaded { n_permits: state.n_permits };
+            let overloaded = state.overloaded(tool);
             if state.n_waiting >= self.0.max_waiting {
                 state.remove_canceled();
             }
@@ -143,7 +144,7 @@ impl CallLimiter {
             state.n_waiting += 1;
             granted
         };
-        granted.await.map_err(|_| Overloaded { n_permits: 0 })
+        granted.await.map_err(|_| self.state().overloaded(tool))
     }
 
     /// Returns the number of permits in use.
@@ -213,6 +214,13 @@ impl LimiterState {
         self.tools.get_mut(name).expect("the entry exists")
     }
 
+    /// Returns the error of a tool that gets no permit, with the limit that it has reached.
+    fn overloaded(&self, tool: &str) -> Overloaded {
+        let n_running = self.tools.get(tool).map_or(0, |tool| tool.n_running);
+        let has_share = self.n_free > 0 && !is_within_share(n_running, self.n_free);
+        Overloaded { n_permits: self.n_permits, share: has_share.then_some(n_running) }
+    }
+
     /// Removes waiting calls whose futures were dropped.
     fn remove_canceled(&mut self) {
         for tool in self.tools.values_mut() {
@@ -253,7 +261,14 @@ impl Drop for CallPermit {
 
 impl fmt::Display for Overloaded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "concurrency limit of {} calls reached; try again later", self.n_permits)
+        let Self { n_permits, share } = self;
+        match share {
+            Some(share) => {
+                write!(f, "concurrency limit of {share} calls of one tool reached, its share of {n_permits}")?
+            }
+            None => write!(f, "concurrency limit of {n_permits} calls reached")?,
+        }
+        f.write_str("; try again later")
     }
 }
 

@@ -17,7 +17,7 @@ use tokio::sync::Notify;
 use super::Limits;
 use super::connections::Connection;
 use super::request_head::{Rejection, RequestHead};
-use crate::client_network;
+use crate::{BudgetShare, SharedBudget, client_network};
 
 /// The maximum number of bytes of a body that are read and dropped because it is too large.
 const MAX_DISCARDED: usize = 64 << 20;
@@ -219,21 +219,20 @@ struct Budget(Arc<BudgetShared>);
 
 #[derive(Debug)]
 struct BudgetShared {
+    bytes: SharedBudget<IpAddr>,
     state: Mutex<BudgetState>,
     released: Notify,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct BudgetState {
-    n_free: usize,
-    by_network: HashMap<IpAddr, usize>,
     unfinished: HashMap<u64, Unfinished>,
     next_id: u64,
 }
 
 #[derive(Debug)]
 struct Unfinished {
-    n_bytes: usize,
+    n_bytes: u64,
     since: Instant,
     revoked: Arc<Notify>,
 }
@@ -242,26 +241,26 @@ struct Unfinished {
 #[derive(Debug)]
 struct Charge {
     budget: Budget,
-    /// The network of the client; `None` where an address does not identify a client.
-    network: Option<IpAddr>,
-    n_bytes: usize,
+    /// Owned by the network of the client, where an address identifies a client.
+    bytes: BudgetShare<IpAddr>,
     /// The key in [`BudgetState::unfinished`], for a body that can be revoked.
     id: Option<u64>,
     revoked: Option<Arc<Notify>>,
 }
 
 /// The size above which an unfinished body can be revoked. Smaller bodies are not worth an entry.
-const SMALL: usize = 32 << 10;
+const SMALL: u64 = 32 << 10;
 
 impl Budget {
     fn new(n_bytes: usize) -> Self {
-        let state = BudgetState { n_free: n_bytes, by_network: HashMap::new(), unfinished: HashMap::new(), next_id: 0 };
-        Self(Arc::new(BudgetShared { state: Mutex::new(state), released: Notify::new() }))
+        let bytes = SharedBudget::new(n_bytes as u64);
+        Self(Arc::new(BudgetShared { bytes, state: Mutex::default(), released: Notify::new() }))
     }
 
     /// Creates an empty charge for a client: the network of the address, or this body alone if it is `None`.
     fn charge(&self, address: Option<IpAddr>) -> Charge {
-        Charge { budget: self.clone(), network: address.map(client_network), n_bytes: 0, id: None, revoked: None }
+        let bytes = self.0.bytes.share(address.map(client_network));
+        Charge { budget: self.clone(), bytes, id: None, revoked: None }
     }
 
     fn state(&self) -> MutexGuard<'_, BudgetState> {
@@ -301,21 +300,12 @@ impl Charge {
     }
 
     fn try_grow(&mut self, n_more: usize) -> bool {
-        let mut state = self.budget.state();
-        let n_held = match self.network {
-            Some(network) => state.by_network.get(&network).copied().unwrap_or(0),
-            None => self.n_bytes,
-        };
-        if n_held + n_more > state.n_free {
+        if self.bytes.grow(n_more as u64).is_err() {
             return false;
         }
-        state.n_free -= n_more;
-        self.n_bytes += n_more;
-        if let Some(network) = self.network {
-            *state.by_network.entry(network).or_default() += n_more;
-        }
-        if self.n_bytes > SMALL {
-            let n_bytes = self.n_bytes;
+        let n_bytes = self.bytes.n_units();
+        if n_bytes > SMALL {
+            let mut state = self.budget.state();
             match self.id {
                 Some(id) => {
                     if let Some(body) = state.unfinished.get_mut(&id) {
@@ -356,20 +346,10 @@ impl Charge {
 impl Drop for Charge {
     fn drop(&mut self) {
         self.finish();
-        if self.n_bytes == 0 {
-            return;
+        let n_bytes = self.bytes.n_units();
+        if n_bytes > 0 {
+            self.bytes.shrink(n_bytes);
+            self.budget.0.released.notify_waiters();
         }
-        let mut state = self.budget.state();
-        state.n_free += self.n_bytes;
-        if let Some(network) = self.network
-            && let Some(held) = state.by_network.get_mut(&network)
-        {
-            *held = held.saturating_sub(self.n_bytes);
-            if *held == 0 {
-                state.by_network.remove(&network);
-            }
-        }
-        drop(state);
-        self.budget.0.released.notify_waiters();
     }
 }

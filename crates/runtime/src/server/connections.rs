@@ -1,8 +1,11 @@
-//! The open connections: admission, eviction and the reserve, and the phase of each connection, by which the one to evict is
-//! selected.
+//! The open connections: the room that a request takes, eviction and the reserve, and the phase of each connection, by which
+//! the one to evict is selected.
+//!
+//! A connection takes room with its first byte. A client that connects and sends nothing occupies a socket, and of those the
+//! newest few thousand stay, whatever the limits are. A request for which there is no room is read, so that it can be answered.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
@@ -13,6 +16,7 @@ use http::HeaderMap;
 use tokio::sync::Notify;
 
 use super::Limits;
+use super::request_head::Rejection;
 use super::response_budget::{ResponseBudget, ResponsePermit};
 use crate::client_network;
 
@@ -26,9 +30,20 @@ struct ConnectionsShared {
     responses: ResponseBudget,
 }
 
+/// The number of connections whose clients have sent nothing. Each takes a socket and no buffer.
+const MAX_SILENT: usize = 8192;
+
+/// The number of connections without room that are read and answered at the same time.
+const MAX_TURNED_AWAY: usize = 1024;
+
 #[derive(Default)]
 struct Table {
+    /// The connections that have room, in the reserve or outside of it.
     open: HashMap<u64, Connection>,
+    /// The connections whose clients have sent nothing, the oldest first.
+    silent: BTreeMap<u64, Connection>,
+    /// The connections with a request for which there is no room, the oldest first.
+    turned_away: BTreeMap<u64, Connection>,
     next_id: u64,
     n_reserved: usize,
     /// The counts of each [network](client_network).
@@ -50,46 +65,53 @@ impl Connections {
         Self(Arc::new(ConnectionsShared { limits, table: Mutex::default(), responses }))
     }
 
-    /// Admits a connection from an address, and evicts another one if necessary. Returns `None` if even the reserve is
-    /// full.
-    pub(super) fn admit(&self, address: IpAddr) -> Option<Admitted> {
-        // A dual-stack socket shows IPv4 clients as IPv6 addresses.
-        let address = address.to_canonical();
-        let limits = &self.0.limits;
+    /// Admits a connection from an address. Beyond the limit of silent ones, the oldest of those is evicted.
+    pub(super) fn admit(&self, address: IpAddr) -> Admitted {
         let mut table = self.table();
-        // The new connection replaces the evicted one, in the reserve if that was in the reserve.
-        let is_reserved = match (table.has_share(limits, address), table.is_full(limits)) {
-            (false, false) => false,
-            (true, _) => table.evict(Some(address)).is_none_or(|evicted| evicted.is_in_reserve()),
-            (false, true) => table.evict(None).is_none_or(|evicted| evicted.is_in_reserve()),
-        };
-        if is_reserved {
-            // Connections in the reserve can be evicted for each other too.
-            if table.n_reserved >= limits.reserved_connections {
-                return None;
-            }
-            table.n_reserved += 1;
+        if table.silent.len() >= MAX_SILENT {
+            table.silent.pop_first().inspect(|(_, oldest)| oldest.evict());
         }
         let id = table.next_id;
         table.next_id += 1;
-        let counts = table.by_network.entry(client_network(address)).or_default();
-        counts.n_connections += 1;
-        counts.n_reserved += usize::from(is_reserved);
-        let connection = Connection::new(self.clone(), id, address, is_reserved);
-        table.open.insert(id, connection.clone());
-        Some(Admitted(connection))
+        // A dual-stack socket shows IPv4 clients as IPv6 addresses.
+        let connection = Connection::new(self.clone(), id, address.to_canonical());
+        table.silent.insert(id, connection.clone());
+        Admitted(connection)
     }
 
     /// Closes all connections.
     pub(super) fn close(&self) {
-        self.table().open.values().for_each(Connection::evict);
+        let table = self.table();
+        let all = table.open.values().chain(table.silent.values()).chain(table.turned_away.values());
+        all.for_each(Connection::evict);
     }
 
     /// Closes the connections whose clients have sent nothing.
-    pub(super) fn close_new(&self) {
-        let table = self.table();
-        let new = table.open.values().filter(|connection| connection.0.phase.load(Ordering::Relaxed) == NEW);
-        new.for_each(Connection::evict);
+    pub(super) fn close_silent(&self) {
+        self.table().silent.values().for_each(Connection::evict);
+    }
+
+    /// Takes room for a connection whose client has sent its first byte.
+    fn begin(&self, connection: &Connection) {
+        let mut table = self.table();
+        // It may have been evicted meanwhile.
+        let Some(connection) = table.silent.remove(&connection.0.id) else { return };
+        if !table.take_room(&self.0.limits, &connection) {
+            if table.turned_away.len() >= MAX_TURNED_AWAY {
+                table.turned_away.pop_first().inspect(|(_, oldest)| oldest.evict());
+            }
+            table.turned_away.insert(connection.0.id, connection);
+        }
+    }
+
+    /// Takes room for a connection that was turned away, if there is some now.
+    fn begin_again(&self, connection: &Connection) -> bool {
+        let mut table = self.table();
+        let has_room = table.take_room(&self.0.limits, connection);
+        if has_room {
+            table.turned_away.remove(&connection.0.id);
+        }
+        has_room
     }
 
     /// Moves a connection out of the reserve if there is room, in total and for its address.
@@ -98,27 +120,41 @@ impl Connections {
         if table.is_full(&self.0.limits) || table.has_share(&self.0.limits, connection.address()) {
             return false;
         }
-        if connection.0.is_reserved.swap(false, Ordering::Relaxed) {
+        if connection.0.room.swap(ORDINARY, Ordering::Relaxed) == RESERVED {
             table.n_reserved = table.n_reserved.saturating_sub(1);
             table.change(connection.address(), |counts| counts.n_reserved = counts.n_reserved.saturating_sub(1));
         }
         true
     }
 
-    /// Counts an event stream. Returns false if the limit is reached, in total or for this address.
-    fn begin_event_stream(&self, address: IpAddr) -> bool {
+    /// Returns the limit for which a connection has no room.
+    fn limit(&self, connection: &Connection) -> Rejection {
+        let limits = &self.0.limits;
+        match self.table().has_share(limits, connection.address()) {
+            true => Rejection::ConnectionsOfAddress(limits.max_connections_per_address),
+            false => Rejection::Connections(limits.max_connections),
+        }
+    }
+
+    /// Counts an event stream.
+    ///
+    /// # Errors
+    ///
+    /// Returns the limit that is reached, in total or for this address.
+    fn begin_event_stream(&self, address: IpAddr) -> Result<(), Rejection> {
         let limits = &self.0.limits;
         let mut table = self.table();
-        let is_full = table.n_event_streams >= limits.max_event_streams;
+        if table.n_event_streams >= limits.max_event_streams {
+            return Err(Rejection::EventStreams(limits.max_event_streams));
+        }
         let counts = table.by_network.entry(client_network(address)).or_default();
-        let is_over_share =
-            limits.limits_address(address) && counts.n_event_streams >= limits.max_event_streams_per_address;
-        if is_full || is_over_share {
-            return false;
+        let max = limits.max_event_streams_per_address;
+        if limits.limits_address(address) && counts.n_event_streams >= max {
+            return Err(Rejection::EventStreamsOfAddress(max));
         }
         counts.n_event_streams += 1;
         table.n_event_streams += 1;
-        true
+        Ok(())
     }
 
     fn end_event_stream(&self, address: IpAddr) {
@@ -133,6 +169,30 @@ impl Connections {
 }
 
 impl Table {
+    /// Takes room for a connection, and evicts another one if necessary. Returns false if even the reserve is full.
+    fn take_room(&mut self, limits: &Limits, connection: &Connection) -> bool {
+        let address = connection.address();
+        // The connection replaces the evicted one, in the reserve if that was in the reserve.
+        let is_reserved = match (self.has_share(limits, address), self.is_full(limits)) {
+            (false, false) => false,
+            (true, _) => self.evict(Some(address)).is_none_or(|evicted| evicted.is_in_reserve()),
+            (false, true) => self.evict(None).is_none_or(|evicted| evicted.is_in_reserve()),
+        };
+        if is_reserved {
+            // Connections in the reserve can be evicted for each other too.
+            if self.n_reserved >= limits.reserved_connections {
+                return false;
+            }
+            self.n_reserved += 1;
+        }
+        connection.0.room.store(if is_reserved { RESERVED } else { ORDINARY }, Ordering::Relaxed);
+        let counts = self.by_network.entry(client_network(address)).or_default();
+        counts.n_connections += 1;
+        counts.n_reserved += usize::from(is_reserved);
+        self.open.insert(connection.0.id, connection.clone());
+        true
+    }
+
     /// Returns true if the limit of connections outside of the reserve is reached.
     fn is_full(&self, limits: &Limits) -> bool {
         self.open.len() - self.n_reserved >= limits.max_connections.max(1)
@@ -175,7 +235,11 @@ impl Table {
     }
 
     fn remove(&mut self, id: u64) -> Option<Connection> {
-        let connection = self.open.remove(&id)?;
+        let Some(connection) = self.open.remove(&id) else {
+            self.silent.remove(&id);
+            self.turned_away.remove(&id);
+            return None;
+        };
         let is_reserved = connection.is_in_reserve();
         self.n_reserved = self.n_reserved.saturating_sub(usize::from(is_reserved));
         self.change(connection.address(), |counts| {
@@ -200,14 +264,15 @@ impl Table {
 #[derive(Clone)]
 pub(super) struct Connection(Arc<ConnectionState>);
 
-/// An admitted connection. Dropping it frees its room.
+/// An admitted connection. Dropping it closes it, and frees its room.
 pub(super) struct Admitted(Connection);
 
 struct ConnectionState {
     connections: Connections,
     id: u64,
     address: IpAddr,
-    is_reserved: AtomicBool,
+    /// The kind of its room.
+    room: AtomicU8,
     phase: AtomicU8,
     /// True while a write waits for the client to read.
     is_blocked: AtomicBool,
@@ -230,20 +295,25 @@ enum Phase {
     Blocked,
 }
 
-/// Waits for the first byte.
-const NEW: u8 = 0;
+/// The first bytes have not been read yet.
+const BEGUN: u8 = 0;
 const IDLE: u8 = 1;
 const RECEIVING: u8 = 2;
 const RUNNING: u8 = 3;
 
+/// The connection has no room: it is silent, or was turned away.
+const NO_ROOM: u8 = 0;
+const RESERVED: u8 = 1;
+const ORDINARY: u8 = 2;
+
 impl Connection {
-    fn new(connections: Connections, id: u64, address: IpAddr, is_reserved: bool) -> Self {
+    fn new(connections: Connections, id: u64, address: IpAddr) -> Self {
         Self(Arc::new(ConnectionState {
             connections,
             id,
             address,
-            is_reserved: AtomicBool::new(is_reserved),
-            phase: AtomicU8::new(NEW),
+            room: AtomicU8::new(NO_ROOM),
+            phase: AtomicU8::new(BEGUN),
             is_blocked: AtomicBool::new(false),
             opened: Instant::now(),
             since: AtomicU64::new(0),
@@ -266,16 +336,35 @@ impl Connection {
         self.0.connections.0.limits.trusted_proxies.client(self.address(), headers)
     }
 
-    /// Returns true if the connection was accepted from the reserve and there is still no room outside of it.
-    pub(super) fn is_reserved(&self) -> bool {
-        self.is_in_reserve() && !self.0.connections.promote(self)
+    /// Checks that the connection has room, if only in the reserve, or takes it.
+    ///
+    /// # Errors
+    ///
+    /// Returns the limit that is reached.
+    pub(super) fn check_room(&self) -> Result<(), Rejection> {
+        let has_room = !self.is_turned_away() || self.0.connections.begin_again(self);
+        if has_room { Ok(()) } else { Err(self.0.connections.limit(self)) }
     }
 
-    /// Returns a permit for an event stream on this connection, or `None` if the limit of event streams is reached, in
-    /// total or for this address.
-    pub(super) fn event_stream(&self) -> Option<EventStreamPermit> {
-        let is_admitted = self.0.connections.begin_event_stream(self.address());
-        is_admitted.then(|| EventStreamPermit(self.clone()))
+    /// Checks that the connection has room outside of the reserve, or takes it.
+    ///
+    /// # Errors
+    ///
+    /// Returns the limit that is reached.
+    pub(super) fn check_reserve(&self) -> Result<(), Rejection> {
+        self.check_room()?;
+        let has_room = !self.is_in_reserve() || self.0.connections.promote(self);
+        if has_room { Ok(()) } else { Err(self.0.connections.limit(self)) }
+    }
+
+    /// Returns a permit for an event stream on this connection.
+    ///
+    /// # Errors
+    ///
+    /// Returns the limit of event streams that is reached, in total or for this address.
+    pub(super) fn event_stream(&self) -> Result<EventStreamPermit, Rejection> {
+        self.0.connections.begin_event_stream(self.address())?;
+        Ok(EventStreamPermit(self.clone()))
     }
 
     /// Acquires memory for a response. Returns `None` if there is too little, even after closing connections whose
@@ -286,13 +375,18 @@ impl Connection {
     }
 
     fn is_in_reserve(&self) -> bool {
-        self.0.is_reserved.load(Ordering::Relaxed)
+        self.0.room.load(Ordering::Relaxed) == RESERVED
+    }
+
+    /// Returns true if there was no room for the request of the connection, which ends after the answer.
+    pub(super) fn is_turned_away(&self) -> bool {
+        self.0.room.load(Ordering::Relaxed) == NO_ROOM
     }
 
     fn phase(&self) -> Phase {
         match self.0.phase.load(Ordering::Relaxed) {
             _ if self.0.is_blocked.load(Ordering::Relaxed) => Phase::Blocked,
-            NEW | IDLE => Phase::Idle,
+            IDLE => Phase::Idle,
             RECEIVING => Phase::Receiving,
             _ => Phase::Running,
         }
@@ -301,6 +395,18 @@ impl Connection {
     /// Returns the start of the phase, unless the connection is running.
     fn since(&self) -> Instant {
         self.0.opened + Duration::from_millis(self.0.since.load(Ordering::Relaxed))
+    }
+
+    /// Takes room for the first bytes of the connection. It cannot be evicted before [`Connection::settle`], so that a request
+    /// that has arrived is answered.
+    pub(super) fn begin(&self) {
+        self.touch();
+        self.0.connections.begin(self);
+    }
+
+    /// Ends the beginning, after the first bytes were read. Without a whole head, the connection waits for its client.
+    pub(super) fn settle(&self) {
+        let _ = self.0.phase.compare_exchange(BEGUN, IDLE, Ordering::Relaxed, Ordering::Relaxed);
     }
 
     pub(super) fn idle(&self) {

@@ -9,6 +9,27 @@ use tokio::net::{TcpListener, TcpSocket};
 /// burst of clients.
 const BACKLOG: u32 = 4096;
 
+/// The number of open files that a server can use: its connections, those that have sent nothing, and what its tools open.
+#[cfg(unix)]
+const N_FILES: u64 = 16_384;
+
+/// Raises the soft limit of open files of the process, which is 1,024 by default on many systems: fewer than the connections
+/// that a server answers.
+#[cfg(unix)]
+pub(super) fn raise_file_limit() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+    let limit = getrlimit(Resource::Nofile);
+    let wanted = limit.maximum.map_or(N_FILES, |maximum| maximum.min(N_FILES));
+    if limit.current.is_some_and(|current| current < wanted) {
+        // Without the right to raise it, connections beyond the limit wait.
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), ..limit });
+    }
+}
+
+#[cfg(not(unix))]
+pub(super) fn raise_file_limit() {}
+
 /// Binds the first of these addresses that is available.
 ///
 /// # Errors

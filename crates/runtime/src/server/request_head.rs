@@ -96,14 +96,22 @@ impl RequestHead {
         accepted.any(|value| accepts(value, "text/event-stream"))
     }
 
-    /// Checks that the connection is not in the reserve, which is for health checks and authenticated clients.
+    /// Checks that there is room for the request, if only in the reserve. Health checks are answered without.
     ///
     /// # Errors
     ///
-    /// Returns [`Rejection::Connections`] if it is, and if there is still no room outside of it.
+    /// Returns the limit of connections that is reached.
+    pub fn check_room(&self) -> Result<(), Rejection> {
+        self.connection().map_or(Ok(()), Connection::check_room)
+    }
+
+    /// Checks that there is room for the request outside of the reserve, which is for authenticated clients.
+    ///
+    /// # Errors
+    ///
+    /// Returns the limit of connections that is reached.
     pub fn check_reserve(&self) -> Result<(), Rejection> {
-        let is_reserved = self.connection().is_some_and(Connection::is_reserved);
-        if is_reserved { Err(Rejection::Connections) } else { Ok(()) }
+        self.connection().map_or(Ok(()), Connection::check_reserve)
     }
 
     /// Counts a response that is a stream towards the limit of event streams until it ends. A connection that another server
@@ -111,10 +119,10 @@ impl RequestHead {
     ///
     /// # Errors
     ///
-    /// Returns [`Rejection::EventStreams`] if the limit is reached, in total or for this address.
+    /// Returns the limit that is reached, in total or for this address.
     pub fn count_events(&self, mut response: Response<Body>) -> Result<Response<Body>, Rejection> {
         if let (Some(connection), Some(permit)) = (self.connection(), response.body_mut().permit()) {
-            *permit = Some(connection.event_stream().ok_or(Rejection::EventStreams)?);
+            *permit = Some(connection.event_stream()?);
         }
         Ok(response)
     }
@@ -147,10 +155,14 @@ pub enum Rejection {
     Incomplete,
     /// The body was revoked to make room for others: `503`.
     Memory,
-    /// The limit of connections is reached: `503`.
-    Connections,
-    /// The limit of event streams is reached: `503`.
-    EventStreams,
+    /// This number of connections is open: `503`.
+    Connections(usize),
+    /// This number of connections of one address is open: `503`.
+    ConnectionsOfAddress(usize),
+    /// This number of event streams is open: `503`.
+    EventStreams(usize),
+    /// This number of event streams of one address is open: `503`.
+    EventStreamsOfAddress(usize),
 }
 
 impl Rejection {
@@ -163,8 +175,18 @@ impl Rejection {
             Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
             Self::TimedOut(_) => StatusCode::REQUEST_TIMEOUT,
             Self::Incomplete => StatusCode::BAD_REQUEST,
-            Self::Memory | Self::Connections | Self::EventStreams => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Memory
+            | Self::Connections(_)
+            | Self::ConnectionsOfAddress(_)
+            | Self::EventStreams(_)
+            | Self::EventStreamsOfAddress(_) => StatusCode::SERVICE_UNAVAILABLE,
         }
+    }
+
+    /// Returns the seconds of the header `Retry-After`, if another attempt may succeed.
+    #[must_use]
+    pub fn retry_after(self) -> Option<u64> {
+        (self.status() == StatusCode::SERVICE_UNAVAILABLE).then_some(1)
     }
 }
 
@@ -178,8 +200,14 @@ impl fmt::Display for Rejection {
             Self::TimedOut(timeout) => write!(f, "the request body did not arrive within {timeout:?}"),
             Self::Incomplete => f.write_str("the request body is incomplete"),
             Self::Memory => f.write_str("the server has no memory left for this request; try again later"),
-            Self::Connections => f.write_str("the limit of connections is reached; try again later"),
-            Self::EventStreams => f.write_str("the limit of event streams is reached; try again later"),
+            Self::Connections(max) => write!(f, "the limit of {max} connections is reached; try again later"),
+            Self::ConnectionsOfAddress(max) => {
+                write!(f, "the limit of {max} connections of one address is reached; try again later")
+            }
+            Self::EventStreams(max) => write!(f, "the limit of {max} event streams is reached; try again later"),
+            Self::EventStreamsOfAddress(max) => {
+                write!(f, "the limit of {max} event streams of one address is reached; try again later")
+            }
         }
     }
 }

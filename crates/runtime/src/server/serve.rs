@@ -25,7 +25,7 @@ use super::body::{BodyReader, ReceivedBody};
 use super::connection_threads::{adopt, spawn};
 use super::connections::{Admitted, Connections};
 use super::guard::HostGuard;
-use super::listener::is_connection_error;
+use super::listener::{is_connection_error, raise_file_limit};
 use super::request_head::{Rejection, RequestHead};
 use super::response::{Body, empty_response, send};
 use super::write_timeout::WriteTimeout;
@@ -49,6 +49,7 @@ const MAX_READ_BYTES: usize = 256 << 10;
 /// | the client disconnects | the future of the answer is dropped |
 /// | the client sends a head or a body, or reads a response, for longer than [`Limits::io_timeout`] | the connection is closed, or the body is [rejected](Rejection::TimedOut) |
 /// | others need the room of a connection that waits for its client | the connection is closed |
+/// | there is no room for a request | the protocol [rejects](RequestHead::check_room) it, and the connection is closed |
 /// | others need the memory of an unfinished body | the body is [rejected](Rejection::Memory) |
 /// | the answer panics | the response is a `500`, and the panic is logged |
 /// | the server drains | responses close their connections |
@@ -145,6 +146,8 @@ impl HttpServer {
     /// `close`, the server accepts no connections, and requests in flight may finish within [`Limits::shutdown_timeout`].
     /// Then the remaining connections are closed. Dropping the future closes all connections at once.
     ///
+    /// On Unix, the soft limit of open files of the process is raised to 16,384, or to the hard limit if that is lower.
+    ///
     /// `answer` is called with each request, within the runtime that polls this future. Neither the function nor its future may
     /// block.
     pub async fn serve<A, F>(
@@ -157,6 +160,7 @@ impl HttpServer {
         A: Fn(RequestHead, Incoming) -> F + Clone + Send + 'static,
         F: Future<Output = Response<Body>> + Send + 'static,
     {
+        raise_file_limit();
         let is_draining = Arc::new(AtomicBool::new(false));
         let (open, mut all_closed) = mpsc::channel(1);
         let connections = Connections::new(self.limits.clone());
@@ -182,7 +186,7 @@ impl HttpServer {
         drop(listener);
         let Serving { graceful, connections, open, .. } = serving;
         drop(open);
-        connections.close_new();
+        connections.close_silent();
         let _ = tokio::time::timeout(self.limits.shutdown_timeout, graceful.shutdown()).await;
         drop(closing);
         let _ = all_closed.recv().await;
@@ -211,15 +215,10 @@ where
         loop {
             let accepted = listener.accept().await;
             match accepted {
-                Ok((stream, address)) => {
-                    // Dropping the stream closes a connection for which there is no room.
-                    if let Some(admitted) = self.connections.admit(address.ip()) {
-                        match adopt(stream) {
-                            Ok(stream) => self.open(stream, admitted),
-                            Err(error) => tracing::warn!(%error, "cannot wait for a connection"),
-                        }
-                    }
-                }
+                Ok((stream, address)) => match adopt(stream) {
+                    Ok(stream) => self.open(stream, self.connections.admit(address.ip())),
+                    Err(error) => tracing::warn!(%error, "cannot wait for a connection"),
+                },
                 Err(error) if is_connection_error(&error) => {
                     tracing::debug!(%error, "a connection has failed before it was accepted");
                 }
@@ -257,8 +256,9 @@ where
                     tracing::error!("the answer to a request has panicked");
                     empty_response(StatusCode::INTERNAL_SERVER_ERROR)
                 });
+                let is_turned_away = connection.is_turned_away();
                 let mut response = send(response, connection).await;
-                if is_draining.load(Ordering::Relaxed) {
+                if is_turned_away || is_draining.load(Ordering::Relaxed) {
                     response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
                 }
                 Ok::<_, Infallible>(response)
@@ -276,9 +276,14 @@ where
                     if tokio::time::timeout(io_timeout, stream.readable()).await.is_err() {
                         return;
                     }
-                    connection.idle();
+                    connection.begin();
+                    let mut served = Box::pin(watcher.watch(http.serve_connection(TokioIo::new(stream), service)));
+                    let first = poll_fn(|cx| Poll::Ready(served.as_mut().poll(cx))).await;
+                    connection.settle();
                     // An aborted connection or a malformed request is not an error of the server.
-                    let _ = watcher.watch(http.serve_connection(TokioIo::new(stream), service)).await;
+                    if first.is_pending() {
+                        let _ = served.await;
+                    }
                 } => {}
                 () = connection.evicted() => {}
             }

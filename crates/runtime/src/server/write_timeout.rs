@@ -1,7 +1,8 @@
-//! A socket with a timeout for writes.
+//! A socket with a timeout for writes, whose end reaches a client that still sends.
 
 use std::future::Future;
 use std::io;
+use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -12,6 +13,10 @@ use tokio::time::{Instant, Sleep};
 
 use super::connections::Admitted;
 
+/// The time for which a client that was turned away may go on sending. Closing a connection with unread bytes resets it, so
+/// that its client might not read the response.
+const MAX_DISCARD_TIME: Duration = Duration::from_secs(5);
+
 /// A TCP stream whose writes fail if they make no progress within the timeout.
 pub(super) struct WriteTimeout {
     /// Dropped before the stream, so that a client that sees the end of its connection finds room for another one.
@@ -21,11 +26,20 @@ pub(super) struct WriteTimeout {
     /// The deadline of the pending write.
     deadline: Pin<Box<Sleep>>,
     is_waiting: bool,
+    /// True after the end of what the server sends.
+    is_shut_down: bool,
 }
 
 impl WriteTimeout {
     pub(super) fn new(stream: TcpStream, admitted: Admitted, timeout: Duration) -> Self {
-        Self { admitted, stream, timeout, deadline: Box::pin(tokio::time::sleep(timeout)), is_waiting: false }
+        Self {
+            admitted,
+            stream,
+            timeout,
+            deadline: Box::pin(tokio::time::sleep(timeout)),
+            is_waiting: false,
+            is_shut_down: false,
+        }
     }
 
     /// Waits for the first bytes.
@@ -81,6 +95,23 @@ impl AsyncWrite for WriteTimeout {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(cx)
+        if !self.is_shut_down {
+            ready!(Pin::new(&mut self.stream).poll_shutdown(cx))?;
+            self.is_shut_down = true;
+            let ends_at = Instant::now() + self.timeout.min(MAX_DISCARD_TIME);
+            self.deadline.as_mut().reset(ends_at);
+        }
+        if !self.admitted.connection().is_turned_away() {
+            return Poll::Ready(Ok(()));
+        }
+        let mut discarded = [MaybeUninit::uninit(); 4096];
+        loop {
+            let mut buffer = ReadBuf::uninit(&mut discarded);
+            match Pin::new(&mut self.stream).poll_read(cx, &mut buffer) {
+                Poll::Ready(Ok(())) if !buffer.filled().is_empty() => {}
+                Poll::Ready(_) => return Poll::Ready(Ok(())),
+                Poll::Pending => return self.deadline.as_mut().poll(cx).map(Ok),
+            }
+        }
     }
 }

@@ -202,8 +202,18 @@ fn each_rejection_has_a_status_and_a_reason() {
         (Rejection::TimedOut(Duration::from_secs(7)), 408, "the request body did not arrive within 7s"),
         (Rejection::Incomplete, 400, "the request body is incomplete"),
         (Rejection::Memory, 503, "the server has no memory left for this request; try again later"),
-        (Rejection::Connections, 503, "the limit of connections is reached; try again later"),
-        (Rejection::EventStreams, 503, "the limit of event streams is reached; try again later"),
+        (Rejection::Connections(7), 503, "the limit of 7 connections is reached; try again later"),
+        (
+            Rejection::ConnectionsOfAddress(7),
+            503,
+            "the limit of 7 connections of one address is reached; try again later",
+        ),
+        (Rejection::EventStreams(7), 503, "the limit of 7 event streams is reached; try again later"),
+        (
+            Rejection::EventStreamsOfAddress(7),
+            503,
+            "the limit of 7 event streams of one address is reached; try again later",
+        ),
     ] {
         assert_eq!((rejection.status().as_u16(), rejection.to_string()), (status, text.to_owned()));
     }

@@ -26,6 +26,17 @@ fn each_tool_gets_permits_up_to_three_times_those_that_are_left() {
     }
 }
 
+#[test]
+fn the_error_names_the_limit_that_was_reached() {
+    let limiter = CallLimiter::new(8);
+    let held = take_all(&limiter, "slow");
+    let error = limiter.try_acquire("slow").unwrap_err().to_string();
+    assert_eq!(error, "concurrency limit of 6 calls of one tool reached, its share of 8; try again later");
+    let _others = [take_all(&limiter, "a"), take_all(&limiter, "b")];
+    let error = limiter.try_acquire("b").unwrap_err().to_string();
+    assert_eq!((held.len(), &*error), (6, "concurrency limit of 8 calls reached; try again later"));
+}
+
 #[tokio::test]
 async fn a_returned_permit_goes_to_the_tool_with_the_fewest_calls() {
     let limiter = CallLimiter::new(4);

@@ -36,12 +36,22 @@ fn serve(limits: Limits) -> SocketAddr {
         let answer = move |head: RequestHead, body| {
             let bodies = std::sync::Arc::clone(&bodies);
             async move {
+                if head.path() == "/health" {
+                    return empty_response(StatusCode::OK);
+                }
+                if let Err(rejection) = head.check_room() {
+                    return rejected(rejection);
+                }
                 match head.path() {
                     "/body" => match bodies.read(&head, body).await {
                         Ok(body) => text_response(StatusCode::OK, body.bytes().clone()),
                         Err(rejection) => rejected(rejection),
                     },
                     "/waits" => std::future::pending().await,
+                    "/slow" => {
+                        sleep(Duration::from_millis(1500)).await;
+                        empty_response(StatusCode::OK)
+                    }
                     "/reserve" => head.check_reserve().map_or_else(rejected, |()| empty_response(StatusCode::OK)),
                     "/stream" => head.count_events(events_response(stream::pending())).unwrap_or_else(rejected),
                     "/large" => text_response(StatusCode::OK, vec![b'x'; LARGE]),
@@ -146,14 +156,14 @@ async fn idle_connections_are_evicted_before_unfinished_bodies_and_those_before_
     let mut idle = Client::connect(server, 1).await;
     assert_eq!(idle.ask("/").await, Some(200));
     let mut fourth = Client::connect(server, 1).await;
-    assert_eq!((idle.ask("/").await, fourth.ask("/").await), (None, Some(200)));
+    assert_eq!((fourth.ask("/").await, idle.ask("/").await), (Some(200), None));
     fourth.send("/waits", "content-length: 0\r\n\r\n").await;
     let mut fifth = Client::connect(server, 1).await;
-    assert_eq!((receiving.status().await, fifth.ask("/").await), (None, Some(200)));
+    assert_eq!((fifth.ask("/").await, receiving.status().await), (Some(200), None));
     fifth.send("/waits", "content-length: 0\r\n\r\n").await;
     // All requests run, so that there is no room.
     let mut sixth = Client::connect(server, 1).await;
-    assert_eq!(sixth.ask("/").await, None);
+    assert_eq!(sixth.ask("/").await, Some(503));
     drop(fourth);
     sleep(Duration::from_millis(50)).await;
     assert_eq!(Client::connect(server, 1).await.ask("/").await, Some(200));
@@ -177,7 +187,11 @@ async fn the_address_with_the_most_connections_loses_one() {
     let server = serve(limits(3));
     let mut other = Client::connect(server, 3).await;
     let mut many = [Client::connect(server, 2).await, Client::connect(server, 2).await];
+    for client in [&mut other].into_iter().chain(&mut many) {
+        assert_eq!(client.ask("/").await, Some(200));
+    }
     let mut new = Client::connect(server, 4).await;
+    assert_eq!(new.ask("/").await, Some(200));
     assert_eq!((many[0].ask("/").await, many[1].ask("/").await), (None, Some(200)));
     assert_eq!((other.ask("/").await, new.ask("/").await), (Some(200), Some(200)));
 }
@@ -190,11 +204,13 @@ async fn an_address_at_its_limit_evicts_its_own_connections_only() {
     let mut other = Client::connect(server, 3).await;
     let mut first = Client::connect(server, 2).await;
     let mut second = Client::connect(server, 2).await;
-    assert_eq!((first.ask("/").await, second.ask("/").await), (None, Some(200)));
-    assert_eq!(other.ask("/").await, Some(200));
+    for client in [&mut other, &mut first, &mut second] {
+        assert_eq!(client.ask("/").await, Some(200));
+    }
+    assert_eq!((first.ask("/").await, other.ask("/").await), (None, Some(200)));
     // While its connection runs, there is no room for another one of the same address.
     second.send("/waits", "content-length: 0\r\n\r\n").await;
-    assert_eq!(Client::connect(server, 2).await.ask("/").await, None);
+    assert_eq!(Client::connect(server, 2).await.ask("/").await, Some(503));
     assert_eq!(Client::connect(server, 4).await.ask("/").await, Some(200));
 }
 
@@ -256,7 +272,45 @@ async fn a_connection_in_the_reserve_leaves_it_when_there_is_room() {
     let mut last = Client::connect(server, 1).await;
     assert_eq!(last.ask("/reserve").await, Some(503));
     last.send("/waits", "content-length: 0\r\n\r\n").await;
-    assert_eq!(Client::connect(server, 1).await.ask("/").await, None);
+    assert_eq!(Client::connect(server, 1).await.ask("/").await, Some(503));
+}
+
+#[tokio::test]
+async fn clients_that_send_nothing_take_no_room() {
+    let server = serve(limits(1));
+    let mut silent = Vec::new();
+    for _ in 0..20 {
+        silent.push(Client::connect(server, 1).await);
+    }
+    assert_eq!(Client::connect(server, 1).await.ask("/").await, Some(200));
+    // Each of them has only come early.
+    for client in &mut silent {
+        assert_eq!(client.ask("/").await, Some(200));
+    }
+}
+
+#[tokio::test]
+async fn a_request_without_room_is_answered_however_its_client_sends_it() {
+    let server = serve(limits(1));
+    let mut running = Client::connect(server, 1).await;
+    running.send("/waits", "content-length: 0\r\n\r\n").await;
+    let mut early = Client::connect(server, 1).await;
+    early.send("/body", &format!("content-length: {LARGE}\r\n\r\n")).await;
+    // More than the buffers of both sides hold.
+    early.0.write_all(&vec![b'x'; LARGE]).await.unwrap();
+    assert_eq!((early.status().await, early.read(1).await), (Some(503), 0));
+    let mut piecemeal = Client::connect(server, 1).await;
+    piecemeal.0.write_all(b"POST /body HTTP/1.1\r\n").await.unwrap();
+    sleep(Duration::from_millis(50)).await;
+    piecemeal.0.write_all(b"host: localhost\r\ncontent-length: 1\r\n\r\n").await.unwrap();
+    sleep(Duration::from_millis(50)).await;
+    piecemeal.0.write_all(b"x").await.unwrap();
+    assert_eq!((piecemeal.status().await, piecemeal.read(1).await), (Some(503), 0));
+    // Health checks need no room.
+    assert_eq!(Client::connect(server, 1).await.ask("/health").await, Some(200));
+    drop(running);
+    sleep(Duration::from_millis(50)).await;
+    assert_eq!(Client::connect(server, 1).await.ask("/").await, Some(200));
 }
 
 #[tokio::test]
@@ -375,4 +429,42 @@ async fn an_address_may_send_bodies_as_long_as_it_holds_none() {
         assert_eq!(client.status().await, Some(200));
         assert_eq!(client.read(900).await, 900);
     }
+}
+
+/// Far more clients connect at once than may have a connection, and each sends one request.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn each_client_of_a_burst_gets_a_result_or_a_503() {
+    const N_CLIENTS: usize = 2000;
+    const RESULT: &str = "HTTP/1.1 200 ";
+
+    let mut limits = limits(64);
+    limits.reserved_connections = 16;
+    let server = serve(limits);
+    let mut clients = Vec::new();
+    for _ in 0..N_CLIENTS {
+        clients.push(TcpStream::connect(server).await.unwrap());
+    }
+    let asked = clients.into_iter().enumerate().map(|(nth, mut client)| {
+        tokio::spawn(async move {
+            let body = "x".repeat(nth % 3000);
+            let head = format!("POST /slow HTTP/1.1\r\nhost: localhost\r\ncontent-length: {}\r\n\r\n", body.len());
+            client.write_all(head.as_bytes()).await.unwrap();
+            // Many clients send the body on its own.
+            tokio::task::yield_now().await;
+            client.write_all(body.as_bytes()).await.unwrap();
+            let mut start = [0; RESULT.len()];
+            timeout(PATIENCE, client.read_exact(&mut start)).await.expect("the server responds").unwrap();
+            start == RESULT.as_bytes()
+        })
+    });
+    let asked: Vec<_> = asked.collect();
+    let start = std::time::Instant::now();
+    assert_eq!(Client::connect(server, 1).await.ask("/health").await, Some(200));
+    assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+    let mut n_results = 0;
+    for asked in asked {
+        n_results += usize::from(asked.await.expect("no connection is closed without an answer"));
+    }
+    assert!((64..N_CLIENTS / 2).contains(&n_results), "{n_results} results");
+    assert_eq!(Client::connect(server, 1).await.ask("/").await, Some(200));
 }

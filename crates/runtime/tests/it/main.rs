@@ -17,6 +17,7 @@ mod lines;
 mod proxies;
 mod seal;
 mod serving;
+mod shared_budget;
 #[cfg(target_os = "linux")]
 mod signals;
 mod telemetry;

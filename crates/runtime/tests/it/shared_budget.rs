@@ -1,0 +1,37 @@
+//! Budgets of which each owner has a share.
+
+use toolkit_runtime::{BudgetExceeded, SharedBudget};
+
+#[test]
+fn an_owner_holds_at_most_half_and_the_next_ones_half_of_the_rest() {
+    let budget = SharedBudget::new(1000);
+    let fill = |name: &'static str| {
+        let mut share = budget.share(Some(name));
+        while share.grow(1).is_ok() {}
+        share
+    };
+    let shares = ["a", "b", "c", "d"].map(fill);
+    assert_eq!(shares.each_ref().map(|share| share.n_units()), [500, 250, 125, 63]);
+    // Another part of an owner does not change its share.
+    let again = fill("a");
+    assert_eq!(again.n_units(), 0);
+    let error = budget.share(Some("a")).grow(1).unwrap_err();
+    assert_eq!(error, BudgetExceeded { held: 500, max: 1000 });
+    drop(shares);
+    assert_eq!(fill("d").n_units(), 500);
+}
+
+#[test]
+fn units_are_returned_one_by_one_or_together() {
+    let budget = SharedBudget::<u8>::new(10);
+    let mut alone = budget.share(None);
+    assert!(alone.grow(11).is_err() && alone.grow(5).is_ok() && alone.grow(1).is_err());
+    alone.shrink(3);
+    assert_eq!((alone.n_units(), budget.share(None).grow(8)), (2, Ok(())));
+    // An earlier share that is taken again is no larger than what is left.
+    let mut earlier = budget.share(Some(1));
+    earlier.grow_beyond(100);
+    assert_eq!((earlier.n_units(), budget.share(None).grow(1).is_err()), (8, true));
+    drop((alone, earlier));
+    assert!(budget.share(Some(1)).grow(5).is_ok());
+}
