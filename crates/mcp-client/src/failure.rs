@@ -145,6 +145,27 @@ pub(super) enum Reach {
 }
 
 impl Failure {
+    /// Replaces secrets in the texts of the server.
+    pub(super) fn without(mut self, secrets: &[String]) -> Self {
+        let hide = |text: &mut String| {
+            for secret in secrets.iter().filter(|secret| !secret.is_empty()) {
+                if text.contains(&**secret) {
+                    *text = text.replace(&**secret, "***");
+                }
+            }
+        };
+        match &mut self {
+            Self::Rpc(error) | Self::NotInitialized(error) => {
+                hide(&mut error.message);
+                error.data.iter_mut().for_each(|data| each_text(data, &hide));
+            }
+            Self::Status(failure) => failure.text.iter_mut().for_each(hide),
+            Self::Challenge(_, text) | Self::Invalid(text) => hide(text),
+            _ => {}
+        }
+        self
+    }
+
     /// Returns the state of a server that is reached over HTTP.
     pub(super) fn reach(&self) -> Reach {
         match self {
@@ -156,6 +177,16 @@ impl Failure {
                 Reach::Lost
             }
         }
+    }
+}
+
+/// Changes the strings in a value, apart from keys.
+fn each_text(value: &mut Value, change: &dyn Fn(&mut String)) {
+    match value {
+        Value::String(text) => change(text),
+        Value::Array(items) => items.iter_mut().for_each(|item| each_text(item, change)),
+        Value::Object(fields) => fields.values_mut().for_each(|field| each_text(field, change)),
+        _ => {}
     }
 }
 

@@ -61,6 +61,7 @@
 //! texts of JSON, of which it parses what it needs. The messages themselves are those of `toolkit-mcp`, as for the server.
 #![forbid(unsafe_code)]
 
+mod address_policy;
 mod authorizer;
 mod backend;
 mod backoff;

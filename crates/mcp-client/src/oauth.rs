@@ -35,11 +35,12 @@ use reqwest::{Client, Url};
 use toolkit_runtime::Authorities;
 
 use self::authorization::{Authorization, AuthorizationState};
-use self::fetch::{AddressPolicy, Fetcher};
+use self::fetch::Fetcher;
 pub use self::login::{Login, LoginState};
 pub use self::oauth_error::OAuthError;
 pub use self::settings::OAuth;
 pub use self::store::{FileTokens, MemoryTokens, TokenLock, TokenStore, TokenStoreError};
+use super::address_policy::AddressPolicy;
 use super::authorizer::{Authorizer, connect_locally};
 
 /// The logins at one server. Clones share them.

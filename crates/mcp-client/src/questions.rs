@@ -4,6 +4,8 @@
 //! task. An earlier one sends a request, which does not state the call that it belongs to unless it is a task; [`RunningCalls`]
 //! are those that run on a connection.
 
+#[cfg(test)]
+mod tests;
 mod users;
 
 use std::collections::HashMap;
@@ -11,6 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::future::join_all;
+use reqwest::Url;
 use serde_json::{Map, Value, json};
 use tokio::time::{Instant, sleep};
 use toolkit::call::ask::{Answer, Form, Mode, Question, UnsupportedMode};
@@ -18,7 +21,8 @@ use toolkit::schema::excerpt::{escaped, hidden};
 use toolkit::{CancelToken, Context, ToolError};
 
 pub(super) use self::users::Users;
-use super::remote::Remote;
+use super::address_policy::AddressPolicy;
+use super::remote::{Remote, RemoteTarget};
 
 /// The maximum number of characters of a message.
 const MAX_MESSAGE: usize = 4000;
@@ -28,6 +32,9 @@ const MAX_TEXT: usize = 1000;
 
 /// The maximum size of the schema of a form in bytes.
 const MAX_FORM: usize = 64 << 10;
+
+/// The maximum length of a URL in bytes.
+const MAX_URL: usize = 8 << 10;
 
 /// The maximum number of times that a server asks during a call.
 pub(super) const MAX_ROUNDS: usize = 10;
@@ -59,7 +66,7 @@ pub(super) async fn respond(
             }
             None => return Err(unsupported_request()),
         }
-        let question = question_of(&remote.name, &request["params"]);
+        let question = question_of(&remote.name, &address_policy(remote), &request["params"]);
         let invalid = |reason| remote.invalid_response(&format!("with an invalid question: {reason}"));
         Ok((key, question.map_err(invalid)?))
     });
@@ -83,31 +90,42 @@ pub(super) fn too_many_rounds(remote: &Remote) -> ToolError {
     ToolError::failed(format!("{remote} asked for more than {MAX_ROUNDS} times"))
 }
 
+/// Returns the rules for URLs that users open for a server: those for the pages of its logins. A process is local.
+fn address_policy(remote: &Remote) -> AddressPolicy {
+    let url = match &*remote.target {
+        RemoteTarget::Http(endpoint) => endpoint.url.clone(),
+        RemoteTarget::Stdio(_) => Url::parse("http://localhost").expect("the URL is valid"),
+    };
+    AddressPolicy::new(url, false)
+}
+
 /// Converts a question of a server, which the user reads with the name of the server.
 ///
 /// # Errors
 ///
 /// Returns the reason why it cannot be shown.
-fn question_of(server: &str, params: &Value) -> Result<Question, String> {
+fn question_of(server: &str, addresses: &AddressPolicy, params: &Value) -> Result<Question, String> {
     let text = |field: &str| params[field].as_str().ok_or_else(|| format!("`{field}` must be a string"));
     // The server must not hide a part of its question from the user.
     let message = text("message")?.chars().take(MAX_MESSAGE).collect::<String>();
     let message = format!("{server}: {}", escaped(&message));
     match params["mode"].as_str().unwrap_or("form") {
         "form" => {
-            let form = Form::from_schema(&params["requestedSchema"]).map_err(|error| error.to_string())?;
+            let form = Form::from_foreign_schema(&params["requestedSchema"]).map_err(|error| error.to_string())?;
             let mut schema = form.schema().clone();
             visible(&mut schema)?;
             let form = Form::from_schema(&schema).map_err(|error| error.to_string())?;
             Ok(Question::from_form(message, form))
         }
-        "url" => match reqwest::Url::parse(text("url")?) {
-            // With a user name, the start of the URL could look like another host.
-            Ok(parsed) if matches!(parsed.scheme(), "https" | "http") && parsed.username().is_empty() => {
-                Ok(Question::from_url(message, parsed.to_string()))
+        "url" => {
+            let url = text("url")?;
+            if url.len() > MAX_URL {
+                return Err(format!("its URL has more than {MAX_URL} bytes"));
             }
-            _ => Err("its URL is not one of http or https without a user name".to_owned()),
-        },
+            let url = Url::parse(url).map_err(|_| "its URL is malformed".to_owned())?;
+            addresses.check(&url)?;
+            Ok(Question::from_url(message, url))
+        }
         _ => Err("its mode is unknown".to_owned()),
     }
 }

@@ -85,3 +85,27 @@ fn what_cannot_be_read_has_a_reason() {
         assert!(unreadable(&error).starts_with(expected), "{error}");
     }
 }
+
+#[test]
+fn secrets_that_a_server_repeats_are_replaced() {
+    let secrets = ["s3cr3t-token".to_owned()];
+    let error = |message: &str| ServerError {
+        code: -1,
+        message: message.to_owned(),
+        data: Some(json!({ "a": ["of s3cr3t-token", 7] })),
+    };
+    let status =
+        HttpFailure { text: Some("Bearer s3cr3t-token".to_owned()), ..HttpFailure::of_status(StatusCode::FORBIDDEN) };
+    for failure in [
+        Failure::Rpc(error("no s3cr3t-token")),
+        Failure::NotInitialized(error("s3cr3t-token s3cr3t-token")),
+        Failure::Status(status),
+        Failure::Challenge(StatusCode::UNAUTHORIZED, "Bearer realm=\"s3cr3t-token\"".to_owned()),
+        Failure::Invalid("the type of the body is `s3cr3t-token`".to_owned()),
+    ] {
+        let shown = format!("{:?}", failure.without(&secrets));
+        assert!(!shown.contains("s3cr3t") && shown.contains("***"), "{shown}");
+    }
+    let Failure::Rpc(kept) = Failure::Rpc(error("other")).without(&[String::new()]) else { panic!("another failure") };
+    assert_eq!(kept, error("other"));
+}

@@ -8,7 +8,7 @@ use super::client::Http;
 use super::exchange::{Delivery, Post};
 use super::session::Session;
 use crate::failure::{Failure, HttpFailure};
-use crate::peer::{Asking, Peer, PeerAnswer};
+use crate::peer::{Asked, Asking, Peer, PeerAnswer};
 
 impl Http {
     /// Sends a request and returns the answer. If the server has lost the session, starts another one and repeats the
@@ -35,13 +35,19 @@ impl Http {
         let message = request.message(id, peer.meta(request).as_ref());
         let post = Post::of_request(request, id, message, session);
         asked.is_sent = true;
+        let answer = self.answered(peer, asked, &post).await;
+        // A server may repeat what it was sent, and errors are logged.
+        answer.map_err(|failure| failure.without(&post.secrets(&self.headers)))
+    }
+
+    async fn answered(&self, peer: &Arc<Peer>, mut asked: Asked<'_>, post: &Post) -> PeerAnswer {
         let delivered = tokio::select! {
             biased;
             answer = &mut asked.answer => {
                 asked.is_sent = false;
                 return answer.unwrap_or(Err(Failure::Closed));
             }
-            delivered = self.exchange(peer, &post) => delivered,
+            delivered = self.exchange(peer, post) => delivered,
         };
         match delivered {
             Ok(Delivery::Answered) => {

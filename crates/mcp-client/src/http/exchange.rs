@@ -1,11 +1,11 @@
 //! The HTTP request and response of a message, with the wait before a message is sent again to a server that limits the rate
 //! (`Retry-After`). Calls are not repeated: `tool_error` passes the delay on.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, WWW_AUTHENTICATE};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, WWW_AUTHENTICATE};
 use http::{HeaderName, HeaderValue, StatusCode};
 use reqwest::Response;
 use tokio::time::{Instant, sleep};
@@ -14,7 +14,7 @@ use toolkit::internals::CallerToken;
 use toolkit_mcp::{Code, MODERN, encoded};
 use toolkit_runtime::media_type;
 
-use super::client::Http;
+use super::client::{Http, locked};
 use super::events::EVENTS;
 use super::legacy_sse::Opening;
 use super::session::{SESSION, Session, VERSION};
@@ -32,6 +32,8 @@ pub(super) struct Post {
     headers: HeaderMap,
     /// The token of the caller, which is exchanged.
     caller: Option<CallerToken>,
+    /// The last token that it was sent with.
+    token: Mutex<Option<SecretString>>,
 }
 
 /// The delivery of a message.
@@ -65,11 +67,23 @@ impl Post {
             headers.extend((**forwarded).clone());
         }
         let caller = request.caller.token.clone();
-        Self { id: Some(id), method: Some(request.method), message: message.into(), headers, caller }
+        let (id, method, token) = (Some(id), Some(request.method), Mutex::default());
+        Self { id, method, message: message.into(), headers, caller, token }
     }
 
     pub(super) fn of_message(message: Vec<u8>, session: &Session) -> Self {
-        Self { id: None, method: None, message: message.into(), headers: session.headers(), caller: None }
+        let (headers, token) = (session.headers(), Mutex::default());
+        Self { id: None, method: None, message: message.into(), headers, caller: None, token }
+    }
+
+    /// Returns the secrets that the message was sent with, beside the configured headers.
+    pub(super) fn secrets(&self, configured: &HeaderMap) -> Vec<String> {
+        let forwarded = self.headers.iter().filter(|(name, value)| value.is_sensitive() || **name == AUTHORIZATION);
+        let values = forwarded.chain(configured).filter_map(|(_, value)| value.to_str().ok());
+        // Without the scheme, as in `Bearer TOKEN`.
+        let values = values.map(|value| value.split_once(' ').map_or(value, |(_, token)| token).trim().to_owned());
+        let token = locked(&self.token).as_ref().map(|token| token.expose().to_owned());
+        values.chain(token).filter(|secret| secret.len() >= MIN_SECRET).collect()
     }
 
     /// Returns true for a message that may be sent again. Callers decide about their calls.
@@ -80,6 +94,9 @@ impl Post {
         !is_call
     }
 }
+
+/// The length in bytes from which on the value of a header is a secret. A shorter one is a part of many words.
+const MIN_SECRET: usize = 8;
 
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
@@ -112,6 +129,7 @@ impl Http {
         request = request.header(ACCEPT, format!("{EVENTS}, {JSON}")).header(CONTENT_TYPE, JSON);
         if let Some(token) = &token {
             request = request.bearer_auth(token.expose());
+            *locked(&post.token) = Some(token.clone());
         }
         let request = request.headers(post.headers.clone()).body(post.message.clone());
         let response = request.send().await.map_err(Failure::Client)?;

@@ -334,12 +334,29 @@ impl fmt::Debug for Login {
 /// The code in a redirect of a login, or the reason why the login has failed.
 type Code = Result<String, TokenError>;
 
+/// The parameters of a request for a code.
+const OWN_PARAMETERS: [&str; 9] = [
+    "response_type",
+    "client_id",
+    "redirect_uri",
+    "code_challenge",
+    "code_challenge_method",
+    "state",
+    "resource",
+    "scope",
+    "prompt",
+];
+
 impl Attempt {
     fn url(&self, endpoint: &Url) -> Url {
         let challenge = BASE64URL_NOPAD.encode(&Sha256::digest(&self.verifier));
         let mut url = endpoint.clone();
         url.set_fragment(None);
+        url.set_query(None);
+        // No parameter may be sent twice (RFC 6749, 3.1).
+        let kept = endpoint.query_pairs().filter(|(name, _)| !OWN_PARAMETERS.contains(&&**name));
         url.query_pairs_mut()
+            .extend_pairs(kept)
             .append_pair("response_type", "code")
             .append_pair("client_id", &self.grant.client.id)
             .append_pair("redirect_uri", self.redirect_uri.as_str())

@@ -2,10 +2,7 @@
 
 use std::fmt;
 
-use reqwest::Url;
-
-/// The length in characters to which a text of a server is truncated.
-const MAX_TEXT_CHARS: usize = 200;
+pub(super) use crate::address_policy::{shown, untrusted};
 
 /// The error of a login or of a renewal of tokens. It contains no secret.
 ///
@@ -52,20 +49,3 @@ impl fmt::Display for OAuthError {
 }
 
 impl std::error::Error for OAuthError {}
-
-/// Escapes and truncates a text of a server for an error message.
-pub(super) fn untrusted(text: &str) -> String {
-    let end = text.char_indices().nth(MAX_TEXT_CHARS);
-    let (text, ellipsis) = end.map_or((text, ""), |(end, _)| (&text[..end], "…"));
-    format!("{}{ellipsis}", text.escape_debug())
-}
-
-/// Returns a URL without its user and its query, which may contain keys, for an error message.
-pub(super) fn shown(url: &Url) -> String {
-    let mut url = url.clone();
-    url.set_query(None);
-    // A URL without a host has no user.
-    let _ = url.set_username("");
-    let _ = url.set_password(None);
-    untrusted(url.as_str())
-}

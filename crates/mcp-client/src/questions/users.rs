@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use toolkit::Context;
 use toolkit_mcp::{Code, RpcError, UI_EXTENSION};
 
-use super::{RELATED_TASK, RunningCall, RunningCalls, question_of, result_of};
+use super::{RELATED_TASK, RunningCall, RunningCalls, address_policy, question_of, result_of};
+use crate::address_policy::AddressPolicy;
 use crate::raw::Raw;
 use crate::remote::Remote;
 use crate::server_info::ui;
@@ -17,6 +18,7 @@ use crate::server_info::ui;
 pub(crate) struct Users {
     /// The name of the server.
     pub(super) server: Arc<str>,
+    addresses: AddressPolicy,
     /// The calls whose users may be asked, or `None` if the host does not allow it.
     pub(super) calls: Option<RunningCalls>,
     /// True if the refusal of a request was logged.
@@ -28,6 +30,7 @@ impl Users {
     pub(crate) fn of(remote: &Remote) -> Self {
         Self {
             server: Arc::clone(&remote.name),
+            addresses: address_policy(remote),
             calls: remote.may_ask.then(RunningCalls::default),
             has_refused: Arc::default(),
         }
@@ -36,7 +39,8 @@ impl Users {
     /// Creates users that a server may not ask.
     #[cfg(test)]
     pub(crate) fn of_server(name: &str) -> Self {
-        Self { server: name.into(), calls: None, has_refused: Arc::default() }
+        let addresses = AddressPolicy::new(reqwest::Url::parse("http://localhost").unwrap(), false);
+        Self { server: name.into(), addresses, calls: None, has_refused: Arc::default() }
     }
 
     /// Registers a call whose user the server may ask by a request.
@@ -69,7 +73,7 @@ impl Users {
         };
         let invalid = |reason| RpcError::new(Code::InvalidParams, format!("the question is invalid: {reason}"));
         let params: Value = params.and_then(|params| params.parse().ok()).unwrap_or_default();
-        let question = question_of(&self.server, &params).map_err(invalid)?;
+        let question = question_of(&self.server, &self.addresses, &params).map_err(invalid)?;
         let related = params.pointer("/_meta").and_then(|meta| meta.get(RELATED_TASK));
         let answer = calls.ask(&question, related.and_then(|task| task["taskId"].as_str())).await;
         let answer = answer.map_err(|reason| RpcError::new(Code::Internal, reason))?;

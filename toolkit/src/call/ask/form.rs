@@ -145,19 +145,34 @@ impl Form {
         Ok(Self { schema })
     }
 
+    /// Creates a form from a schema of another program, like [`Form::from_schema`]. A field that is a secret by its name, its
+    /// title or its schema is an error, as in [`Form::of`].
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Form::from_schema`], and one for a secret.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use toolkit::call::ask::Form;
+    ///
+    /// let schema = json!({ "type": "object", "properties": { "a": { "type": "string", "title": "Your password" } } });
+    /// assert!(Form::from_foreign_schema(&schema).unwrap_err().to_string().contains("`a`: it is a secret"));
+    /// ```
+    pub fn from_foreign_schema(schema: &Value) -> Result<Self, FormError> {
+        check_secrets(schema)?;
+        Self::from_schema(schema)
+    }
+
     fn from_input(mut input: Value) -> Result<Self, FormError> {
         inline::inline(&mut input);
         let has_fields = input["properties"].as_object().is_some_and(|properties| !properties.is_empty());
         if input["type"] == "object" && !has_fields {
             return Err(FormError::new("", "has no fields; ask for a `bool`"));
         }
-        let is_secret = |name: &str, property: &Value| is_secret(name) || property["writeOnly"] == true;
-        if let Some((name, _)) =
-            input["properties"].as_object().into_iter().flatten().find(|(name, property)| is_secret(name, property))
-        {
-            let reason = "is a secret, which the client and its model could read; ask with a URL";
-            return Err(FormError::new(name, reason));
-        }
+        check_secrets(&input)?;
         match has_fields {
             true => Self::from_schema(&input),
             false => {
@@ -219,3 +234,18 @@ impl fmt::Display for FormError {
 }
 
 impl std::error::Error for FormError {}
+
+/// Returns an error for a field that is a secret.
+fn check_secrets(schema: &Value) -> Result<(), FormError> {
+    let is_secret = |name: &str, property: &Value| {
+        let is_named = is_secret(name) || property["title"].as_str().is_some_and(is_secret);
+        is_named || property["writeOnly"] == true || property["format"] == "password"
+    };
+    let mut fields = schema["properties"].as_object().into_iter().flatten();
+    match fields.find(|(name, property)| is_secret(name, property)) {
+        Some((name, _)) => {
+            Err(FormError::new(name, "is a secret, which the client and its model could read; ask with a URL"))
+        }
+        None => Ok(()),
+    }
+}

@@ -244,6 +244,22 @@ async fn a_server_without_pkce_or_codes_is_rejected() {
 }
 
 #[tokio::test]
+async fn no_parameter_of_a_login_is_sent_twice() {
+    let world = World::start().await;
+    let endpoint = world.metadata()["authorization_endpoint"].as_str().unwrap().to_owned();
+    let with_query = format!("{endpoint}?tenant=a%20b&state=theirs&client_id=theirs&resource=theirs");
+    world.patch_metadata(json!({ "authorization_endpoint": with_query }));
+    let login = world.endpoint(OAuth::new()).login().await.unwrap();
+    let query = login.url().split_once('?').unwrap().1;
+    let mut names: Vec<_> = url::form_urlencoded::parse(query.as_bytes()).map(|(name, _)| name).collect();
+    assert!(query.starts_with("tenant=a+b&") && !query.contains("theirs"), "{query}");
+    let n_names = names.len();
+    names.sort();
+    names.dedup();
+    assert_eq!(names.len(), n_names, "{query}");
+}
+
+#[tokio::test]
 async fn endpoints_at_other_addresses_are_rejected() {
     let world = World::start().await;
     for url in [
