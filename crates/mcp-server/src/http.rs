@@ -197,6 +197,27 @@ impl Http {
         self
     }
 
+    /// Sets the scopes that a token needs to read `/metrics` and `/status`, which show what all callers do. Default: those of
+    /// every request, and for a service that is [mounted](Http::into_service) beside the routes of a host, the token of
+    /// [`Http::token`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use toolkit_mcp_server::Server;
+    /// # fn http(server: Server) {
+    /// let http = server.http().operator_scopes(["tools:operate"]);
+    /// # }
+    /// ```
+    pub fn operator_scopes<I>(mut self, scopes: I) -> Self
+    where
+        I: IntoIterator,
+        I::Item: Into<String>,
+    {
+        self.auth.scopes.set_operator(scopes.into_iter().map(Into::into));
+        self
+    }
+
     /// Sets the scopes that a token needs to call a tool, in addition to those of [`Http::scopes`]. Default: those that
     /// the tool requires, as in `#[tool(requires(scopes = ["files:write"]))]`.
     ///

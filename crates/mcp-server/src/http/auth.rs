@@ -208,6 +208,30 @@ impl Auth {
         })
     }
 
+    /// Checks that a caller may read the metrics and the status. Beside the routes of a host, its users are no operators unless
+    /// their tokens grant the scopes for it.
+    pub(super) fn check_operator(
+        &self,
+        caller: Option<&Caller>,
+        headers: &HeaderMap,
+        is_mounted: bool,
+    ) -> Result<(), Rejection> {
+        let Some(user) = caller.filter(|caller| !caller.has_all_scopes()) else { return Ok(()) };
+        match self.scopes.operator() {
+            Some(needed) if self.scopes.are_granted(needed, user) => Ok(()),
+            Some(needed) => {
+                let description = "the token does not grant the scopes of operators";
+                Err(self.insufficient(caller, headers, needed.to_vec(), description))
+            }
+            None if is_mounted => {
+                let message =
+                    "users do not read this page; set the scopes that a token needs with `Http::operator_scopes`";
+                Err(Rejection::new(RejectReason::Unauthorized, StatusCode::FORBIDDEN, message))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Rejects a request that the token of its caller does not grant.
     pub(super) fn reject(
         &self,

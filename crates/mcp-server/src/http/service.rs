@@ -183,6 +183,9 @@ impl Inner {
             };
         }
         let is_operator = || !self.of_page(caller.as_deref()).shared.is_view;
+        if matches!(path, "/metrics" | "/status") && head.parts.method == Method::GET {
+            self.auth.check_operator(caller.as_deref(), headers, self.is_mounted)?;
+        }
         match (&head.parts.method, path) {
             (&Method::GET, "/metrics") if is_operator() => {
                 let mut metrics = self.server.metrics();

@@ -26,6 +26,8 @@ const OFFLINE_ACCESS: &str = "offline_access";
 pub(in super::super) struct Scopes {
     /// The scopes that every request needs.
     base: Vec<String>,
+    /// The scopes that reading the metrics and the status needs, if they are set.
+    operator: Option<Vec<String>>,
     of_tool: Option<Arc<OfTool>>,
     of_resource: Option<Arc<OfResource>>,
     covers: Option<Arc<Covers>>,
@@ -34,6 +36,15 @@ pub(in super::super) struct Scopes {
 impl Scopes {
     pub(in super::super) fn set_base(&mut self, scopes: impl Iterator<Item = String>) {
         self.base = scopes.filter(|scope| scope != OFFLINE_ACCESS).collect();
+    }
+
+    pub(in super::super) fn set_operator(&mut self, scopes: impl Iterator<Item = String>) {
+        self.operator = Some(scopes.filter(|scope| scope != OFFLINE_ACCESS).collect());
+    }
+
+    /// Returns the scopes that reading the metrics and the status needs, or `None` if they are not set.
+    pub(super) fn operator(&self) -> Option<&[String]> {
+        self.operator.as_deref()
     }
 
     pub(in super::super) fn set_of_tool(&mut self, of_tool: impl Fn(&Tool) -> Vec<String> + Send + Sync + 'static) {

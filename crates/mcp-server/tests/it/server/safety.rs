@@ -116,6 +116,40 @@ async fn the_server_can_be_mounted_at_any_path() {
     }
 }
 
+/// Accepts tokens with the name of their only scope.
+struct ByScope;
+
+impl Verify for ByScope {
+    fn verify<'v>(&'v self, token: &'v str) -> BoxFuture<'v, Result<Caller, TokenError>> {
+        Box::pin(async move { Ok(Caller::named("ada").with_scopes([token])) })
+    }
+}
+
+#[tokio::test]
+async fn users_of_a_mounted_server_are_no_operators() {
+    use tower_service::Service;
+
+    let status = async |mut service: toolkit_mcp_server::Service, path: &str, token: &str| {
+        let request =
+            http::Request::get(path).header("host", "localhost").header("authorization", format!("Bearer {token}"));
+        let response = service.call(request.body(String::new()).unwrap()).await.unwrap();
+        (
+            response.status().as_u16(),
+            response.headers().get("www-authenticate").map(|value| value.to_str().unwrap().to_owned()),
+        )
+    };
+    for path in ["/api/metrics", "/api/status"] {
+        assert_eq!(status(server().http().verify(ByScope).into_service(), path, "read").await.0, 403, "{path}");
+        assert_eq!(status(server().http().token("s3cr3t").into_service(), path, "s3cr3t").await.0, 200, "{path}");
+        let with_scopes = || server().http().verify(ByScope).operator_scopes(["operate"]).into_service();
+        let (code, challenge) = status(with_scopes(), path, "read").await;
+        assert_eq!(code, 403, "{path}");
+        assert!(challenge.unwrap().contains(r#"scope="operate"#), "{path}");
+        assert_eq!(status(with_scopes(), path, "operate").await.0, 200, "{path}");
+        assert_eq!(status(with_scopes(), "/api/healthz", "read").await.0, 200);
+    }
+}
+
 #[tokio::test]
 async fn only_loopback_origins_are_accepted_by_default() {
     let client = client().await;
