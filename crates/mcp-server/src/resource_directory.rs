@@ -14,8 +14,8 @@ const MAX_BYTES: u64 = 1 << 20;
 
 /// The files of a directory and its subdirectories, under a scheme such as `docs:///guide/start.md`.
 ///
-/// Clients do not receive a list, only the template of the URIs. Symbolic links, hidden files (with a name that starts
-/// with `.`) and everything that is not a regular file do not exist for them. Files that change while they are read are
+/// Clients do not receive a list, only the template of the URIs. Symbolic links, files with hard links (on Unix), hidden files
+/// (with a name that starts with `.`) and everything that is not a regular file do not exist for them. Files that change while they are read are
 /// confined as well: a file is returned only if the opened file is the one that the path leads to, without links.
 ///
 /// The MIME type follows from the extension. A file that is valid UTF-8 is returned as text, any other as bytes.
@@ -112,8 +112,9 @@ fn open_without_links(path: &Path) -> Option<File> {
     }
     let file = open_regular(path)?;
     // The path may have been replaced by a link before the file was opened.
-    let is_same = is_direct() && is_same_file(&file.metadata().ok()?, &path.symlink_metadata().ok()?);
-    is_same.then_some(file)
+    let opened = file.metadata().ok()?;
+    let is_same = is_direct() && is_same_file(&opened, &path.symlink_metadata().ok()?);
+    (is_same && !has_other_names(&opened)).then_some(file)
 }
 
 /// Opens a file if it is a regular one. The path may have been replaced by a pipe, which must not block the thread.
@@ -137,6 +138,18 @@ fn is_same_file(one: &std::fs::Metadata, other: &std::fs::Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;
 
     (one.dev(), one.ino()) == (other.dev(), other.ino())
+}
+
+/// Returns true for a file with a hard link, which may be the name of a file outside of the directory.
+#[cfg(unix)]
+fn has_other_names(file: &std::fs::Metadata) -> bool {
+    std::os::unix::fs::MetadataExt::nlink(file) > 1
+}
+
+/// Returns false, since the standard library does not tell.
+#[cfg(not(unix))]
+fn has_other_names(_: &std::fs::Metadata) -> bool {
+    false
 }
 
 /// Compares what the standard library offers, since it has no stable identity of files on this system.

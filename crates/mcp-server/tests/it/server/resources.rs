@@ -308,6 +308,7 @@ async fn files_outside_of_a_directory_do_not_exist() {
         symlink(base.join("secret.txt"), root.join("link.txt")).unwrap();
         symlink(&base, root.join("up")).unwrap();
         symlink(root.join("sub"), root.join("inside")).unwrap();
+        std::fs::hard_link(base.join("secret.txt"), root.join("hard.txt")).unwrap();
     }
     let directory = DirectoryResources::new("docs", &root).unwrap().max_bytes(100);
     let client = serving(builder().resources(directory)).await;
@@ -327,6 +328,8 @@ async fn files_outside_of_a_directory_do_not_exist() {
         "docs:///sub/%2e%2e/%2e%2e/secret.txt",
         "docs:///..%5csecret.txt",
         "docs:///link.txt",
+        #[cfg(unix)]
+        "docs:///hard.txt",
         "docs:///up/secret.txt",
         "docs:///inside/a%20b.txt",
         "docs:///.env",
