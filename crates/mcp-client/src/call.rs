@@ -25,6 +25,9 @@ use super::raw::Raw;
 use super::remote::{OutputCheck, Remote, timed_out};
 use super::tasks;
 
+/// The size in bytes up to which a result is read to log that it does not match its output schema.
+const MAX_CHECKED: usize = 1 << 20;
+
 /// The least time by which an open question extends the timeout.
 const MIN_EXTENSION: Duration = Duration::from_millis(20);
 
@@ -67,7 +70,8 @@ pub(super) async fn run(link: &Link, call: BackendCall<'_>) -> Result<BackendRes
         return Err(ToolError::new(ErrorKind::ResultTooLarge, message));
     }
     if remote.choices.output == OutputCheck::Warn
-        && let Some(structured) = result.field("structuredContent").and_then(|structured| structured.parse().ok())
+        && let Some(structured) = result.field("structuredContent").filter(|text| text.get().len() <= MAX_CHECKED)
+        && let Ok(structured) = structured.parse()
         && let Some(violation) = link.first_violation(&params.name, &structured)
     {
         let tool = &*params.name;

@@ -72,6 +72,8 @@ pub struct TextScan {
     pub has_unpaired_surrogates: bool,
     /// True if a number is beyond the range of a 64-bit float.
     pub has_unbounded_numbers: bool,
+    /// The number of values and keys, each of which takes about 80 bytes in a tree.
+    pub n_values: usize,
 }
 
 /// The length of a number from which its digits alone may be beyond the range of a float.
@@ -87,16 +89,22 @@ impl TextScan {
             let start = at;
             at += 1;
             match byte {
-                b'"' => at = scan.end_of_string(json, at),
+                b'"' => {
+                    at = scan.end_of_string(json, at);
+                    scan.n_values += 1;
+                }
                 b'[' | b'{' => {
                     depth += 1;
+                    scan.n_values += 1;
                     scan.is_too_deep |= depth > MAX_DEPTH;
                 }
                 b']' | b'}' => depth = depth.saturating_sub(1),
+                b't' | b'f' | b'n' => scan.n_values += 1,
                 b'-' | b'0'..=b'9' => {
                     let is_part =
                         |byte: &&u8| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'+' | b'-');
                     at += bytes[at..].iter().take_while(is_part).count();
+                    scan.n_values += 1;
                     let number = &json[start..at];
                     let may_be_unbounded = number.len() >= MIN_UNBOUNDED || number.contains(['e', 'E']);
                     scan.has_unbounded_numbers |= may_be_unbounded && is_beyond_floats(number);

@@ -1,6 +1,7 @@
 //! Calls of tools that a backend runs.
 
 use std::pin::pin;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -15,6 +16,7 @@ use crate::call::{
 use crate::stream::Queue;
 use crate::tool::Tool;
 use toolkit_schema::Schema;
+use toolkit_schema::json::TextScan;
 use toolkit_schema::plan::Plan;
 use toolkit_schema::repair::{in_range, repaired};
 
@@ -113,6 +115,7 @@ fn finish(
         Normal::Json(json) => {
             // A text without a tree takes no memory beside its own.
             if !matches(schema, &json) {
+                let _held = tree_memory(&String::from_utf8_lossy(&json))?;
                 check(&toolkit_schema::json::parse(&json).map_err(unreadable)?)?;
             }
             Ok(result(None).with_json(json))
@@ -130,12 +133,39 @@ fn matches(schema: Option<&Schema>, json: &[u8]) -> bool {
     plan.is_some_and(|plan| plan.decode::<IgnoredAny>(json).is_ok()) && !has_surrogates(json)
 }
 
+/// The number of values in a result for which a tree is built to compare it with its output schema.
+const MAX_TREE_VALUES: usize = 1_000_000;
+
+/// The number of values from which on one tree is built at a time.
+const LARGE_TREE: usize = 50_000;
+
+/// Waits for the memory of the tree of a result, of which large ones have one after the other.
+///
+/// # Errors
+///
+/// Returns an error for a result with too many values. Most need no tree, since a plan of their schema reads the text.
+fn tree_memory(json: &str) -> Result<Option<MutexGuard<'static, ()>>, ToolError> {
+    static TREES: Mutex<()> = Mutex::new(());
+
+    // Each value has at least two bytes.
+    let n_values = if json.len() < 2 * LARGE_TREE { 0 } else { TextScan::new(json).n_values };
+    if n_values > MAX_TREE_VALUES {
+        let message = format!(
+            "the result has {n_values} values, more than the limit of {MAX_TREE_VALUES} for a result that does not match its \
+             output schema, or whose schema has a keyword such as `uniqueItems` that looks at more than one value"
+        );
+        return Err(ToolError::new(ErrorKind::ResultTooLarge, message));
+    }
+    Ok((n_values >= LARGE_TREE).then(|| TREES.lock().unwrap_or_else(PoisonError::into_inner)))
+}
+
 /// Validates the result of an MCP server against the output schema.
 fn checked(schema: &Schema, mcp: McpResult) -> Result<McpResult, ToolError> {
     let json = mcp.exact_structured().unwrap_or(b"null");
     if matches(Some(schema), json) {
         return Ok(mcp);
     }
+    let _held = tree_memory(&String::from_utf8_lossy(json))?;
     if let Ok(value) = toolkit_schema::json::parse(json) {
         return check_output_tree(schema, &value).map(|()| mcp);
     }
