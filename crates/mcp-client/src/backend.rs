@@ -376,9 +376,9 @@ impl Resources for McpBackend {
     }
 
     /// Subscribes at the server, once for all watches of the resource and on each new connection. At most 1,000 resources
-    /// of a server are watched.
+    /// of a server are watched, half of them for one caller.
     fn watch<'a>(&'a self, uri: &'a str, context: &'a Context) -> BoxFuture<'a, Result<ResourceWatch, ToolError>> {
-        Box::pin(async move { resources::watch(Sessions::link_for(&self.link, context)?, uri).await })
+        Box::pin(async move { resources::watch(Sessions::link_for(&self.link, context)?, uri, context).await })
     }
 
     fn changes(&self) -> Option<&ResourceChanges> {

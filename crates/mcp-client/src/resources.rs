@@ -8,6 +8,7 @@ use toolkit::call::ErrorKind;
 use toolkit::resource::{Resource, ResourceContents, ResourceTemplate, ResourceWatch};
 use toolkit::{Context, ToolError};
 use toolkit_mcp::Code;
+use toolkit_runtime::BudgetExceeded;
 
 use super::caller::FromCaller;
 use super::connection::Connection;
@@ -18,7 +19,7 @@ use super::pages::{PagedList, UNREADABLE, pages};
 use super::raw::Raw;
 use super::remote::Remote;
 use super::remote::in_time;
-use super::watches::{MAX_WATCHED, is_uri};
+use super::watches::is_uri;
 
 /// The maximum number of resources that a server may list, and of templates.
 const MAX_LISTED: usize = 10_000;
@@ -126,19 +127,21 @@ pub(super) fn within_limit(remote: &Remote, result: &Raw, what: &str) -> Result<
     Ok(())
 }
 
-/// Watches a resource, which ends with the returned guard.
+/// Watches a resource for the caller of the context, which ends with the returned guard.
 ///
 /// # Errors
 ///
 /// Returns an error if the server does not report changes of the resource, or too many resources are watched.
-pub(super) async fn watch(link: Arc<Link>, uri: &str) -> Result<ResourceWatch, ToolError> {
+pub(super) async fn watch(link: Arc<Link>, uri: &str, context: &Context) -> Result<ResourceWatch, ToolError> {
     let remote = link.remote();
     let connection = link.connection_for_call().await?;
     if !connection.info().has_flag("resources", "subscribe") || !is_uri(uri) {
         return Err(ToolError::failed(format!("{remote} does not report changes of single resources")));
     }
-    let mut watch = link.watches().add(uri).ok_or_else(|| {
-        let message = format!("clients are subscribed to {MAX_WATCHED} resources of {remote}; try again later");
+    let mut watch = link.watches().add(uri, context.request().caller()).map_err(|BudgetExceeded { held, max }| {
+        let message = format!(
+            "the client is subscribed to {held} resources of {remote}, its share of the {max} of all clients; try again later"
+        );
         ToolError::new(ErrorKind::Overloaded, message)
     })?;
     let subscribed = in_time(remote, remote.limits.start, watch.subscribed()).await?;

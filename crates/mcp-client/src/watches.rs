@@ -8,13 +8,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::watch;
 use toolkit::resource::ResourceChanges;
+use toolkit_runtime::{BudgetExceeded, BudgetShare, SharedBudget};
 
-/// The maximum number of resources of a server that are watched at the same time.
+/// The maximum number of resources of a server that are watched at the same time. Half of them are the share of one caller.
 pub(super) const MAX_WATCHED: usize = 1_000;
 
 /// The watched resources of a server. They outlive its connections, each of which subscribes to them.
 pub(super) struct Watches {
     resources: Mutex<HashMap<Arc<str>, Watched>>,
+    numbers: SharedBudget<Box<str>>,
     /// Incremented whenever the connection may have to subscribe or unsubscribe.
     changes: watch::Sender<u64>,
     /// Reports the updates that the client may have missed.
@@ -24,6 +26,8 @@ pub(super) struct Watches {
 /// A watched resource.
 struct Watched {
     n_watches: usize,
+    /// Counts the resource for the caller of the first watch.
+    _counted: BudgetShare<Box<str>>,
     /// True if there was a subscription, so that updates may be missed without one.
     was_subscribed: bool,
     status: watch::Sender<Status>,
@@ -56,20 +60,24 @@ pub(super) struct Watch {
 
 impl Watches {
     pub(super) fn new(updates: ResourceChanges) -> Self {
-        Self { resources: Mutex::default(), changes: watch::Sender::new(0), updates }
+        let numbers = SharedBudget::new(MAX_WATCHED as u64);
+        Self { resources: Mutex::default(), numbers, changes: watch::Sender::new(0), updates }
     }
 
-    /// Watches a resource. Returns `None` if too many resources are watched.
-    pub(super) fn add(self: &Arc<Self>, uri: &str) -> Option<Watch> {
+    /// Watches a resource for a caller, or for the only client if it is `None`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if too many resources are watched, by this caller or by all.
+    pub(super) fn add(self: &Arc<Self>, uri: &str, caller: Option<&str>) -> Result<Watch, BudgetExceeded> {
         let mut resources = self.resources();
         if !resources.contains_key(uri) {
-            if resources.len() >= MAX_WATCHED {
-                return None;
-            }
+            let mut counted = self.numbers.share(caller.map(Box::from));
+            counted.grow(1)?;
             let status = watch::Sender::new(Status::Pending);
-            resources.insert(uri.into(), Watched { n_watches: 0, was_subscribed: false, status });
+            resources.insert(uri.into(), Watched { n_watches: 0, _counted: counted, was_subscribed: false, status });
         }
-        let (uri, watched) = resources.get_key_value(uri)?;
+        let (uri, watched) = resources.get_key_value(uri).expect("the resource is watched");
         // A server that has refused once may have changed its mind.
         watched.status.send_if_modified(|status| {
             let is_refused = matches!(status, Status::Refused(_));
@@ -82,7 +90,7 @@ impl Watches {
         resources.entry(Arc::clone(&uri)).and_modify(|watched| watched.n_watches += 1);
         drop(resources);
         self.notify();
-        Some(Watch { watches: Arc::clone(self), uri, status })
+        Ok(Watch { watches: Arc::clone(self), uri, status })
     }
 
     /// Returns true if no resource is watched.

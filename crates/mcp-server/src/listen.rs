@@ -48,6 +48,8 @@ pub(super) struct Listen {
     shutdown: CancelToken,
     /// Receives the changes of views.
     regrouped: watch::Receiver<()>,
+    /// The name of the caller for limits.
+    caller: String,
     state: ListenState,
 }
 
@@ -113,23 +115,25 @@ impl Listen {
             uris: Vec::new(),
             registered,
         };
-        Ok(Self { subscription: Some(subscription), tasks, watched, ..Self::to_changes(shared, None) })
+        let caller = peer.name(peer.session.unwrap_or_default());
+        Ok(Self { subscription: Some(subscription), tasks, watched, ..Self::to_changes(shared, None, caller) })
     }
 
-    /// Creates a stream of all changes of the lists, and of the resources that a session has subscribed to.
-    pub(super) fn to_changes(shared: &Arc<ServerState>, session: Option<&str>) -> Self {
+    /// Creates a stream of all changes of the lists, and of the resources that a session of a caller has subscribed to.
+    pub(super) fn to_changes(shared: &Arc<ServerState>, session: Option<&str>, caller: String) -> Self {
         let subscriptions = &shared.resources.subscriptions;
         Self {
             subscription: None,
             tools: shared.changes.subscribe(),
             prompts: shared.prompt_changes.subscribe(),
             resources: subscriptions.list_changes(),
-            inbox: session.map(|session| subscriptions.of_session(session)),
+            inbox: session.map(|session| subscriptions.of_session(session, &caller)),
             watched: None,
             tasks: None,
             shared: Arc::clone(shared),
             shutdown: shared.draining.clone(),
             regrouped: shared.regrouped.subscribe(),
+            caller,
             state: ListenState::Begun,
         }
     }
@@ -193,8 +197,10 @@ impl Listen {
         };
         tokio::select! {
             watched = watching => {
-                subscription.uris = watched.iter().map(|(uri, _)| uri.clone()).collect();
-                self.inbox = Some(self.shared.resources.subscriptions.of_stream(watched));
+                let uris: Vec<String> = watched.iter().map(|(uri, _)| uri.clone()).collect();
+                let inbox = self.shared.resources.subscriptions.of_stream(&self.caller, watched);
+                subscription.uris = uris.into_iter().filter(|uri| inbox.has(uri)).collect();
+                self.inbox = Some(inbox);
             }
             () = self.shutdown.cancelled() => {}
             () = cancelled_by(cancelled) => {}

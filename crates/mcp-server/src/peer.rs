@@ -84,7 +84,7 @@ impl<'p> Peer<'p> {
         // The token is for this server, so that it must not be passed on to others.
         let is_checked = caller.is_some();
         Some(move || {
-            let name = name(caller.as_deref(), address, session.as_deref().unwrap_or_default());
+            let name = caller_name(caller.as_deref(), address, session.as_deref().unwrap_or_default());
             let parts = RequestParts::new().with_path(head.uri.path()).with_caller(&name);
             let headers = head.headers.iter().filter(|(name, _)| !(is_checked && *name == AUTHORIZATION));
             let parts = headers.fold(parts, |parts, (name, value)| parts.with_header(name.as_str(), value));
@@ -93,13 +93,14 @@ impl<'p> Peer<'p> {
         })
     }
 
-    /// Returns a name for limits per client: its subject, or else the network of its address, or else its session.
+    /// Returns the [name](caller_name) of the caller for limits.
     pub(super) fn name(self, session: &str) -> String {
-        name(self.caller.map(|caller| &**caller), self.address, session)
+        caller_name(self.caller.map(|caller| &**caller), self.address, session)
     }
 }
 
-fn name(caller: Option<&Caller>, address: Option<IpAddr>, session: &str) -> String {
+/// Returns the name of a caller for limits: its subject, or else the network of its address, or else its session.
+pub(super) fn caller_name(caller: Option<&Caller>, address: Option<IpAddr>, session: &str) -> String {
     match (caller.and_then(Caller::identity), address) {
         (Some(identity), _) => format!("subject {identity}"),
         (None, Some(address)) => format!("address {}", client_network(address)),

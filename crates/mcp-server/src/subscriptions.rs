@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use tokio::sync::{Notify, watch};
 use toolkit::resource::ResourceWatch;
 use toolkit_mcp::{Code, RpcError};
+use toolkit_runtime::{BudgetExceeded, BudgetShare, SharedBudget};
 
 pub(super) use self::providers::Providers;
 use super::proxy_uri::decode;
@@ -21,7 +22,8 @@ pub(super) const MAX_URI_LEN: usize = 8 << 10;
 /// The maximum number of resources that a session or a stream subscribes to.
 const MAX_URIS: usize = 1_000;
 
-/// The maximum size of the subscriptions of all sessions. Beyond it, sessions without a stream are forgotten.
+/// The maximum size of the subscriptions of all clients, of which each caller has a share. Beyond that, sessions without a
+/// stream are forgotten.
 const MAX_BYTES: usize = 16 << 20;
 
 /// The approximate memory of a session or a subscription, apart from its text.
@@ -31,6 +33,7 @@ const ENTRY_BYTES: usize = 128;
 #[derive(Debug)]
 pub(super) struct Subscriptions {
     inboxes: Mutex<Inboxes>,
+    bytes: SharedBudget<Arc<str>>,
     /// The number of times that the list of resources has changed.
     list: watch::Sender<u64>,
 }
@@ -43,18 +46,20 @@ struct Inboxes {
     order: VecDeque<Arc<str>>,
     /// The inboxes of `subscriptions/listen`, which are owned by their streams.
     streams: Vec<Weak<Inbox>>,
-    n_bytes: usize,
 }
 
 /// The updates that a client has not received. Each resource occurs once, so the subscriptions bound its size.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Inbox {
+    caller: Arc<str>,
     uris: Mutex<Uris>,
     added: Notify,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Uris {
+    /// The memory of the subscriptions.
+    share: BudgetShare<Arc<str>>,
     subscribed: HashMap<Box<str>, Subscribed>,
     /// The updates in the order of their arrival.
     updated: VecDeque<Box<str>>,
@@ -71,7 +76,7 @@ struct Subscribed {
 
 impl Default for Subscriptions {
     fn default() -> Self {
-        Self { inboxes: Mutex::default(), list: watch::Sender::new(0) }
+        Self { inboxes: Mutex::default(), bytes: SharedBudget::new(MAX_BYTES as u64), list: watch::Sender::new(0) }
     }
 }
 
@@ -86,27 +91,45 @@ impl Subscriptions {
         inbox.map_or(Ok(false), |inbox| inbox.uris().contains(uri))
     }
 
-    /// Subscribes a session to a resource that a provider watches.
-    pub(super) fn subscribe(&self, session: &str, uri: &str, watch: ResourceWatch) -> Result<(), RpcError> {
+    /// Subscribes a session of a caller to a resource that a provider watches.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the session or the caller has reached its limit.
+    pub(super) fn subscribe(
+        &self,
+        session: &str,
+        caller: &str,
+        uri: &str,
+        watch: ResourceWatch,
+    ) -> Result<(), RpcError> {
         let mut inboxes = self.inboxes();
-        let inbox = inboxes.session(session);
-        let mut uris = inbox.uris();
-        let is_subscribed = uris.contains(uri);
+        let inbox = inboxes.session(&self.bytes, session, caller);
+        let is_subscribed = inbox.uris().contains(uri);
         if !matches!(is_subscribed, Ok(false)) {
-            drop((uris, inboxes));
+            drop(inboxes);
             return is_subscribed.map(drop);
         }
-        uris.subscribed.insert(uri.into(), Subscribed { is_updated: false, _watch: watch });
-        drop(uris);
-        inboxes.n_bytes += uri.len() + ENTRY_BYTES;
-        let forgotten = inboxes.forget_idle(session);
-        let ended = if inboxes.n_bytes > MAX_BYTES { inboxes.unsubscribe(&inbox, uri) } else { None };
+        let mut forgotten = Vec::new();
+        let subscribed = loop {
+            let grown = inbox.uris().share.grow(n_bytes(uri));
+            let Err(exceeded) = grown else { break Ok(()) };
+            match inboxes.forget_idle(&self.bytes, session, &inbox.caller, &|_| true) {
+                Some(idle) => forgotten.push(idle),
+                None => break Err(exceeded),
+            }
+        };
+        if subscribed.is_ok() {
+            inbox.uris().subscribed.insert(uri.into(), Subscribed { is_updated: false, _watch: watch });
+        }
         drop(inboxes);
         drop(forgotten);
-        match ended {
-            Some(_) => Err(RpcError::new(Code::Internal, "the limit of subscriptions is reached; try again later")),
-            None => Ok(()),
-        }
+        subscribed.map_err(|BudgetExceeded { held, max }| {
+            let message = format!(
+                "the subscriptions of this client take {held} of the {max} bytes of all clients, its share; try again later"
+            );
+            RpcError::new(Code::Internal, message)
+        })
     }
 
     pub(super) fn unsubscribe(&self, session: &str, uri: &str) {
@@ -117,39 +140,31 @@ impl Subscriptions {
         drop(ended);
     }
 
-    /// Returns the inbox of a session, for one of its streams.
-    pub(super) fn of_session(&self, session: &str) -> Arc<Inbox> {
-        let mut inboxes = self.inboxes();
-        let inbox = inboxes.session(session);
-        let forgotten = inboxes.forget_idle(session);
-        drop(inboxes);
-        drop(forgotten);
-        inbox
+    /// Returns the inbox of a session of a caller, for one of its streams.
+    pub(super) fn of_session(&self, session: &str, caller: &str) -> Arc<Inbox> {
+        self.inboxes().session(&self.bytes, session, caller)
     }
 
-    /// Forgets the oldest session without a stream that is subscribed to a resource of `backend`. Returns false if there
-    /// is none apart from `except`.
-    pub(super) fn forget_idle_subscriber(&self, backend: &str, except: &str) -> bool {
-        let mut inboxes = self.inboxes();
+    /// Forgets the oldest session without a stream that is subscribed to a resource of `backend`, of this caller or of one that
+    /// holds more. Returns false if there is none apart from `except`.
+    pub(super) fn forget_idle_subscriber(&self, backend: &str, except: &str, caller: &str) -> bool {
         let is_of_backend = |uri: &str| decode(uri).is_some_and(|(other, _)| other == backend);
-        let is_subscriber = |name: &str| {
-            inboxes.sessions.get(name).is_some_and(|inbox| inbox.uris().subscribed.keys().any(|uri| is_of_backend(uri)))
-        };
-        let is_candidate = |name: &&Arc<str>| ***name != *except && inboxes.is_idle(name) && is_subscriber(name);
-        let oldest = inboxes.order.iter().find(is_candidate).cloned();
-        let forgotten = oldest.and_then(|name| inboxes.remove(&name));
-        drop(inboxes);
+        let is_subscriber = |inbox: &Inbox| inbox.uris().subscribed.keys().any(|uri| is_of_backend(uri));
+        let forgotten = self.inboxes().forget_idle(&self.bytes, except, &caller.into(), &is_subscriber);
         forgotten.is_some()
     }
 
-    /// Creates the inbox of a stream that is subscribed to resources that providers watch.
-    pub(super) fn of_stream(&self, watched: Vec<(String, ResourceWatch)>) -> Arc<Inbox> {
-        let subscribed = watched
-            .into_iter()
-            .map(|(uri, watch)| (uri.into(), Subscribed { is_updated: false, _watch: watch }))
-            .collect();
-        let inbox = Inbox { uris: Mutex::new(Uris { subscribed, updated: VecDeque::new() }), added: Notify::new() };
-        let inbox = Arc::new(inbox);
+    /// Creates the inbox of a stream of a caller that is subscribed to resources that providers watch, as far as the share of
+    /// the caller suffices.
+    pub(super) fn of_stream(&self, caller: &str, watched: Vec<(String, ResourceWatch)>) -> Arc<Inbox> {
+        let inbox = Arc::new(Inbox::new(&self.bytes, caller));
+        let mut uris = inbox.uris();
+        for (uri, watch) in watched {
+            if uris.share.grow(n_bytes(&uri)).is_ok() {
+                uris.subscribed.insert(uri.into(), Subscribed { is_updated: false, _watch: watch });
+            }
+        }
+        drop(uris);
         let mut inboxes = self.inboxes();
         inboxes.streams.retain(|stream| stream.strong_count() > 0);
         inboxes.streams.push(Arc::downgrade(&inbox));
@@ -186,13 +201,13 @@ impl Subscriptions {
 }
 
 impl Inboxes {
-    fn session(&mut self, name: &str) -> Arc<Inbox> {
+    fn session(&mut self, bytes: &SharedBudget<Arc<str>>, name: &str, caller: &str) -> Arc<Inbox> {
         if let Some(inbox) = self.sessions.get(name) {
             return Arc::clone(inbox);
         }
+        let inbox = Arc::new(Inbox::new(bytes, caller));
+        inbox.uris().share.grow_beyond(n_bytes(name));
         let name: Arc<str> = name.into();
-        let inbox = Arc::<Inbox>::default();
-        self.n_bytes += name.len() + ENTRY_BYTES;
         self.sessions.insert(Arc::clone(&name), Arc::clone(&inbox));
         self.order.push_back(name);
         inbox
@@ -203,7 +218,7 @@ impl Inboxes {
         let mut uris = inbox.uris();
         uris.updated.retain(|other| **other != *uri);
         let ended = uris.subscribed.remove(uri)?;
-        self.n_bytes -= uri.len() + ENTRY_BYTES;
+        uris.share.shrink(n_bytes(uri));
         Some(ended)
     }
 
@@ -211,35 +226,48 @@ impl Inboxes {
         self.sessions.get(session).is_none_or(|inbox| Arc::strong_count(inbox) == 1)
     }
 
-    /// Forgets the oldest sessions without a stream while there are too many subscriptions. Sessions have no other
-    /// state on the server, so clients may leave them without notice. Returns their inboxes.
-    fn forget_idle(&mut self, except: &str) -> Vec<Arc<Inbox>> {
-        let mut idx = 0;
-        let mut forgotten = Vec::new();
-        while self.n_bytes > MAX_BYTES
-            && let Some(name) = self.order.get(idx).cloned()
-        {
-            match self.is_idle(&name) && &*name != except {
-                true => forgotten.extend(self.remove(&name)),
-                false => idx += 1,
-            }
-        }
-        forgotten
+    /// Forgets the oldest of these sessions without a stream, of this caller or of one that holds more. Sessions have no other
+    /// state on the server, so clients may leave them without notice. Returns its inbox.
+    fn forget_idle(
+        &mut self,
+        bytes: &SharedBudget<Arc<str>>,
+        except: &str,
+        caller: &Arc<str>,
+        accepts: &dyn Fn(&Inbox) -> bool,
+    ) -> Option<Arc<Inbox>> {
+        let n_own = bytes.held_by(caller);
+        let makes_room = |name: &&Arc<str>| {
+            let inbox = self.sessions.get(*name);
+            let is_more = |inbox: &Arc<Inbox>| inbox.caller == *caller || bytes.held_by(&inbox.caller) > n_own;
+            let is_candidate = inbox.is_some_and(|inbox| is_more(inbox) && accepts(inbox));
+            ***name != *except && self.is_idle(name) && is_candidate
+        };
+        let oldest = self.order.iter().find(makes_room).cloned();
+        oldest.and_then(|name| self.remove(&name))
     }
 
-    /// Removes a session and returns its inbox.
+    /// Removes a session and returns its inbox, whose memory counts no longer.
     fn remove(&mut self, name: &str) -> Option<Arc<Inbox>> {
         let inbox = self.sessions.remove(name)?;
         self.order.retain(|other| **other != *name);
-        let uris = inbox.uris();
-        let n_bytes: usize = uris.subscribed.keys().map(|uri| uri.len() + ENTRY_BYTES).sum();
-        self.n_bytes -= n_bytes + name.len() + ENTRY_BYTES;
-        drop(uris);
+        inbox.uris().share.shrink(u64::MAX);
         Some(inbox)
     }
 }
 
 impl Inbox {
+    fn new(bytes: &SharedBudget<Arc<str>>, caller: &str) -> Self {
+        let caller: Arc<str> = caller.into();
+        let share = bytes.share(Some(Arc::clone(&caller)));
+        let uris = Uris { share, subscribed: HashMap::new(), updated: VecDeque::new() };
+        Self { caller, uris: Mutex::new(uris), added: Notify::new() }
+    }
+
+    /// Returns true if there is a subscription to a resource.
+    pub(super) fn has(&self, uri: &str) -> bool {
+        self.uris().subscribed.contains_key(uri)
+    }
+
     /// Waits for the next update and returns its URI. Dropping the future loses no update.
     pub(super) async fn next(&self) -> Box<str> {
         loop {
@@ -283,6 +311,11 @@ impl Uris {
         }
         Some(uri)
     }
+}
+
+/// Returns the approximate memory of a session or a subscription with this text.
+fn n_bytes(text: &str) -> u64 {
+    (text.len() + ENTRY_BYTES) as u64
 }
 
 /// Checks the limits of the subscriptions of a stream.

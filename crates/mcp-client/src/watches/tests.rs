@@ -26,10 +26,10 @@ fn wanted(watches: &Watches) -> (Vec<String>, usize) {
 fn a_resource_is_wanted_until_its_last_watch_ends() {
     let (watches, _) = watches();
     let mut changes = watches.changes();
-    let mut first = watches.add("a:1").unwrap();
+    let mut first = watches.add("a:1", None).unwrap();
     assert!(changes.has_changed().unwrap());
     changes.mark_unchanged();
-    let (second, other) = (watches.add("a:1").unwrap(), watches.add("a:2").unwrap());
+    let (second, other) = (watches.add("a:1", None).unwrap(), watches.add("a:2", None).unwrap());
     assert_eq!(wanted(&watches), (vec!["a:1".to_owned(), "a:2".to_owned()], 2));
     assert!(first.subscribed().now_or_never().is_none());
     watches.settle("a:1", Ok(()));
@@ -47,18 +47,18 @@ fn a_resource_is_wanted_until_its_last_watch_ends() {
 #[test]
 fn a_refused_resource_is_asked_for_again_by_the_next_watch() {
     let (watches, _) = watches();
-    let mut first = watches.add("a:1").unwrap();
+    let mut first = watches.add("a:1", None).unwrap();
     watches.settle("a:1", Err("no".into()));
     assert_eq!(first.subscribed().now_or_never(), Some(Err("no".into())));
     assert_eq!(wanted(&watches), (vec![], 0));
-    let _second = watches.add("a:1").unwrap();
+    let _second = watches.add("a:1", None).unwrap();
     assert_eq!(wanted(&watches), (vec!["a:1".to_owned()], 1));
 }
 
 #[test]
 fn a_renewed_subscription_may_have_missed_an_update() {
     let (watches, n_updates) = watches();
-    let _watch = watches.add("a:1").unwrap();
+    let _watch = watches.add("a:1", None).unwrap();
     watches.settle("a:1", Ok(()));
     watches.settle("a:1", Ok(()));
     assert_eq!(n_updates.load(Ordering::Relaxed), 0);
@@ -74,10 +74,12 @@ fn a_renewed_subscription_may_have_missed_an_update() {
 #[test]
 fn the_number_of_watched_resources_and_the_length_of_their_uris_are_limited() {
     let (watches, _) = watches();
-    let watched: Vec<Watch> = (0..MAX_WATCHED).map(|n| watches.add(&n.to_string()).unwrap()).collect();
-    assert!(watches.add("more").is_none() && watches.add("0").is_some());
+    let of_caller = |n: usize| watches.add(&n.to_string(), Some("alice"));
+    let watched: Vec<Watch> = (0..MAX_WATCHED / 2).map(|n| of_caller(n).unwrap()).collect();
+    assert_eq!(of_caller(MAX_WATCHED).err(), Some(BudgetExceeded { held: 500, max: 1_000 }));
+    assert!(of_caller(0).is_ok() && watches.add("more", Some("bob")).is_ok());
     drop(watched);
-    assert!(watches.add("more").is_some());
+    assert!(of_caller(MAX_WATCHED).is_ok());
     let longest = format!("a:{}", "x".repeat(MAX_URI_LEN - 2));
     for (uri, expected) in
         [("a:", true), ("a", false), ("a:\n", false), (&*longest, true), (&*format!("{longest}x"), false)]

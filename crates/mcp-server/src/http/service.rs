@@ -28,6 +28,7 @@ use super::sessions::Sessions;
 use crate::headers::{has_revision, is_modern};
 use crate::listen::Listen;
 use crate::metrics::RejectReason;
+use crate::peer::caller_name;
 use crate::request::Caller;
 use crate::server::Server;
 use crate::view::ENDPOINT;
@@ -151,8 +152,8 @@ impl Inner {
         if path == "/healthz" {
             return Ok(health(&self.server, &self.health_checks).await);
         }
-        self.check_host(head)?;
         head.check_room()?;
+        self.check_host(head)?;
         if let Some((route, admission)) = self.route(head.path()) {
             return self.routed(&**route, admission, head).await;
         }
@@ -182,10 +183,10 @@ impl Inner {
                 }
             };
         }
-        let is_operator = || !self.of_page(caller.as_deref()).shared.is_view;
         if matches!(path, "/metrics" | "/status") && head.parts.method == Method::GET {
             self.auth.check_operator(caller.as_deref(), headers, self.is_mounted)?;
         }
+        let is_operator = || !self.of_page(caller.as_deref()).shared.is_view;
         match (&head.parts.method, path) {
             (&Method::GET, "/metrics") if is_operator() => {
                 let mut metrics = self.server.metrics();
@@ -304,7 +305,10 @@ impl Inner {
             Ok(None) if !has_revision(headers) => {
                 Ok(text(StatusCode::METHOD_NOT_ALLOWED, format!("send `initialize` with POST, {NO_SSE}\n")))
             }
-            Ok(session) => listening(Listen::to_changes(&server.shared, session.as_deref()), head),
+            Ok(session) => {
+                let name = caller_name(caller, head.client(), session.as_deref().unwrap_or_default());
+                listening(Listen::to_changes(&server.shared, session.as_deref(), name), head)
+            }
             Err(()) => Ok(text(StatusCode::NOT_FOUND, "unknown session\n".to_owned())),
         }
     }

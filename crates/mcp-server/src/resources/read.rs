@@ -71,7 +71,8 @@ pub(super) async fn subscribe(
     let subscriptions = &shared.resources.subscriptions;
     if !subscriptions.is_subscribed(session, &uri).map_err(Failed::Rejected)? {
         let watch = watch(shared, context, &uri, session).await?;
-        subscriptions.subscribe(session, &uri, watch).map_err(Failed::Rejected)?;
+        let caller = context.request().caller().unwrap_or_default();
+        subscriptions.subscribe(session, caller, &uri, watch).map_err(Failed::Rejected)?;
     }
     Ok(b"{}".to_vec())
 }
@@ -101,10 +102,11 @@ pub(super) async fn watch_readable(
 async fn watch(shared: &ServerState, context: &Context, uri: &str, session: &str) -> Result<ResourceWatch, Failed> {
     let FoundResource { provider, _permit, .. } = find(shared, context, uri.to_owned()).await?;
     let mut watched = provider.watch(uri, context).await;
+    let caller = context.request().caller().unwrap_or_default();
     // Clients may leave sessions without notice, which must not keep others from subscribing.
     while watched.as_ref().is_err_and(|error| error.kind() == ErrorKind::Overloaded)
         && let Some((backend, _)) = decode(uri)
-        && shared.resources.subscriptions.forget_idle_subscriber(backend, session)
+        && shared.resources.subscriptions.forget_idle_subscriber(backend, session, caller)
     {
         watched = provider.watch(uri, context).await;
     }

@@ -20,7 +20,7 @@ use super::output::{HeldMemory, PipeOutput};
 use crate::ask::Modes;
 use crate::listen::Listen;
 use crate::methods::{Batch, Routed, is_batch, route};
-use crate::peer::Peer;
+use crate::peer::{Peer, caller_name};
 use crate::reply::Reply;
 use crate::state::ServerState;
 
@@ -139,7 +139,8 @@ impl LineReader {
                 self.send(&bytes, Some(HeldMemory::Shared(Arc::clone(&held))));
                 // Before 2026-07-28 clients are notified of changes without a subscription.
                 if !self.is_notifying.swap(true, Ordering::Relaxed) {
-                    let listen = Listen::to_changes(&self.shared, Some(&self.session));
+                    let listen =
+                        Listen::to_changes(&self.shared, Some(&self.session), caller_name(None, None, &self.session));
                     self.runtime.spawn(notify(
                         listen,
                         Arc::clone(&self.output),
