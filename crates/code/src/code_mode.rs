@@ -7,7 +7,7 @@ use std::time::{Instant, SystemTime};
 use tokio::sync::watch;
 use toolkit::{Context, Dispatcher};
 
-use super::drive::{End, Pauses, ProgramRun, Total, Trace, is_nested};
+use super::drive::{End, Pauses, ProgramRun, TotalBytes, Trace, is_nested, total_bytes};
 use super::engine::Done;
 use super::execution::Execution;
 use super::gateway::Gateway;
@@ -29,7 +29,7 @@ pub struct CodeMode {
     sandbox: Arc<dyn Sandbox>,
     limits: Limits,
     /// The memory that all runs keep.
-    total: Total,
+    total: TotalBytes,
 }
 
 impl CodeMode {
@@ -48,14 +48,14 @@ impl CodeMode {
             version: Arc::new(watch::Sender::new(1)),
             sandbox: Arc::new(sandbox),
             limits,
-            total: Total::new(&limits),
+            total: total_bytes(&limits),
         }
     }
 
     /// Sets the limits of each program.
     #[must_use]
     pub fn limits(self, limits: Limits) -> Self {
-        Self { limits, total: Total::new(&limits), ..self }
+        Self { limits, total: total_bytes(&limits), ..self }
     }
 
     /// Replaces the tools of the programs that start from now on.
@@ -113,7 +113,7 @@ impl CodeMode {
     ///
     /// Returns the errors of [`CodeMode::run`].
     pub async fn run_with(&self, context: &Context, limits: Limits, program: Program) -> Result<Execution, CodeError> {
-        let job = self.job(self.prepare(program)?, Vec::new());
+        let job = self.job(context, self.prepare(program)?, Vec::new());
         match self.execute(context, limits, job, false).await? {
             Outcome::Done(execution) => Ok(execution),
             Outcome::Paused(_) => unreachable!("only a run that can be resumed is paused"),
@@ -128,7 +128,7 @@ impl CodeMode {
     ///
     /// Returns the errors of [`CodeMode::run`].
     pub async fn start(&self, context: &Context, limits: Limits, program: Program) -> Result<Outcome, CodeError> {
-        let job = self.job(self.prepare(program)?, Vec::new());
+        let job = self.job(context, self.prepare(program)?, Vec::new());
         self.execute(context, limits, job, true).await
     }
 
@@ -141,7 +141,7 @@ impl CodeMode {
         if !journal.is_supported() {
             return Err(CodeError::UnknownJournal);
         }
-        let job = self.job(journal.program, journal.entries);
+        let job = self.job(context, journal.program, journal.entries);
         self.execute(context, limits, job, true).await
     }
 
@@ -156,9 +156,10 @@ impl CodeMode {
         Ok(program)
     }
 
-    /// Creates a run of a program, with the answers of an earlier one.
-    pub(crate) fn job(&self, program: Program, replayed: Vec<JournalEntry>) -> Job {
-        Job { program, replayed, trace: Arc::new(Trace::new(self.total.clone())) }
+    /// Creates a run of a program for the caller of the context, with the answers of an earlier one.
+    pub(crate) fn job(&self, context: &Context, program: Program, replayed: Vec<JournalEntry>) -> Job {
+        let trace = Trace::new(&self.total, context.request().caller());
+        Job { program, replayed, trace: Arc::new(trace) }
     }
 
     pub(crate) async fn execute(

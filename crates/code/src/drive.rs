@@ -20,7 +20,7 @@ use toolkit::call::ask::{Answer, Asker, Mode, Question};
 use toolkit::{Context, ToolError};
 
 use self::answer::Host;
-pub(crate) use self::trace::{Total, Trace};
+pub(crate) use self::trace::{TotalBytes, Trace, total_bytes};
 use super::engine::{Call, Done, State, Step};
 use super::failure::{Failure, FailureKind};
 use super::gateway::Gateway;

@@ -117,8 +117,8 @@ impl RunCode {
     fn job(&self, context: &Context, code: String) -> Result<Job, CodeError> {
         let kept = context.kept().and_then(|kept| serde_json::from_str::<Journal>(&kept).ok());
         match kept.filter(|kept| kept.is_supported() && kept.program.code == code) {
-            Some(Journal { program, entries, .. }) => Ok(self.code.job(program, entries)),
-            None => Ok(self.code.job(self.code.prepare(Program::javascript(code))?, Vec::new())),
+            Some(Journal { program, entries, .. }) => Ok(self.code.job(context, program, entries)),
+            None => Ok(self.code.job(context, self.code.prepare(Program::javascript(code))?, Vec::new())),
         }
     }
 

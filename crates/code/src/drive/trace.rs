@@ -1,12 +1,12 @@
 //! The trace of a run, and the memory of what runs keep.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use toolkit::call::ErrorKind;
 use toolkit::{Content, ToolError};
+use toolkit_runtime::{BudgetExceeded, BudgetShare, SharedBudget};
 
 use crate::engine::{Call, Printed, Shown, Step, Usage};
 use crate::execution::CallRecord;
@@ -44,8 +44,9 @@ pub(crate) struct Traced {
 }
 
 impl Trace {
-    pub(crate) fn new(total: Total) -> Self {
-        Self { state: Mutex::default(), budget: Budget::new(total) }
+    /// Creates the trace of a run for a caller, or for one that has no other runs.
+    pub(crate) fn new(total: &TotalBytes, caller: Option<&str>) -> Self {
+        Self { state: Mutex::default(), budget: Budget(Mutex::new(total.share(caller.map(Arc::from)))) }
     }
 
     /// Takes the printed lines and the usage of a step. The engine bounds the output; the other side of a pipe may not.
@@ -134,71 +135,48 @@ impl Traced {
 /// The memory that all runs of a host may keep together, in units of [`Limits::kept_bytes`].
 const N_RUNS: u64 = 4;
 
-/// The memory that all runs of a host keep, in bytes.
-#[derive(Clone, Default)]
-pub(crate) struct Total {
-    kept: Arc<AtomicU64>,
-    max: u64,
-}
+/// The memory that all runs of a host keep, in bytes. Each caller has a share.
+pub(crate) type TotalBytes = SharedBudget<Arc<str>>;
 
-impl Total {
-    pub(crate) fn new(limits: &Limits) -> Self {
-        Self { kept: Arc::default(), max: limits.kept_bytes.saturating_mul(N_RUNS) }
-    }
+pub(crate) fn total_bytes(limits: &Limits) -> TotalBytes {
+    SharedBudget::new(limits.kept_bytes.saturating_mul(N_RUNS))
 }
 
 /// The memory that a run keeps. It is released on drop.
-pub(super) struct Budget {
-    kept: AtomicU64,
-    total: Total,
-}
+pub(super) struct Budget(Mutex<BudgetShare<Arc<str>>>);
 
 /// The reason why a run may not keep more.
 #[derive(Clone, Copy)]
 pub(super) enum Exceeded {
     /// The run exceeds its limit, in bytes.
     Run(u64),
-    /// All runs together exceed theirs.
-    Total,
+    /// The runs of its caller exceed their share.
+    Share(BudgetExceeded),
 }
 
 impl Budget {
-    pub(super) fn new(total: Total) -> Self {
-        Self { kept: AtomicU64::new(0), total }
-    }
-
     /// Returns the memory that is left to the run, in bytes.
     pub(super) fn left(&self, limits: &Limits) -> usize {
-        let left = limits.kept_bytes.saturating_sub(self.kept.load(Ordering::Relaxed));
+        let left = limits.kept_bytes.saturating_sub(self.share().n_units());
         usize::try_from(left).unwrap_or(usize::MAX)
     }
 
     /// Reserves memory.
     pub(super) fn reserve(&self, n_bytes: usize, limits: &Limits) -> Result<(), Exceeded> {
-        let n_bytes = n_bytes as u64;
-        let add = |max: u64| move |kept: u64| kept.checked_add(n_bytes).filter(|&kept| kept <= max);
-        let reserved =
-            |kept: &AtomicU64, max| kept.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add(max)).is_ok();
-        if !reserved(&self.kept, limits.kept_bytes) {
+        let (mut share, n_bytes) = (self.share(), n_bytes as u64);
+        if share.n_units().saturating_add(n_bytes) > limits.kept_bytes {
             return Err(Exceeded::Run(limits.kept_bytes));
         }
-        if !reserved(&self.total.kept, self.total.max) {
-            self.kept.fetch_sub(n_bytes, Ordering::Relaxed);
-            return Err(Exceeded::Total);
-        }
-        Ok(())
+        share.grow(n_bytes).map_err(Exceeded::Share)
     }
 
     /// Adds memory that an earlier run was allowed to keep: at most what is [left](Self::left).
     pub(super) fn add(&self, n_bytes: usize) {
-        self.kept.fetch_add(n_bytes as u64, Ordering::Relaxed);
-        self.total.kept.fetch_add(n_bytes as u64, Ordering::Relaxed);
+        self.share().grow_beyond(n_bytes as u64);
     }
-}
 
-impl Drop for Budget {
-    fn drop(&mut self) {
-        self.total.kept.fetch_sub(*self.kept.get_mut(), Ordering::Relaxed);
+    fn share(&self) -> MutexGuard<'_, BudgetShare<Arc<str>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -209,7 +187,10 @@ impl Exceeded {
                 "the arguments and results of the program's calls exceed {max} bytes together (`kept_bytes`); fetch and \
                  send less, for example with filters, or split the work into several programs"
             ),
-            Self::Total => "the programs that run now keep too many arguments and results; try again later".to_owned(),
+            Self::Share(BudgetExceeded { held, max }) => format!(
+                "the programs of this caller that run now keep {held} bytes of arguments and results, the share of one \
+                 caller of the {max} bytes of all; try again later"
+            ),
         }
     }
 }
@@ -218,7 +199,7 @@ impl From<Exceeded> for ToolError {
     fn from(exceeded: Exceeded) -> Self {
         let kind = match exceeded {
             Exceeded::Run(_) => ErrorKind::ResultTooLarge,
-            Exceeded::Total => ErrorKind::Overloaded,
+            Exceeded::Share(_) => ErrorKind::Overloaded,
         };
         Self::new(kind, exceeded.message())
     }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::json;
+use toolkit::call::RequestParts;
 use toolkit::{CancelToken, Context};
 use toolkit_code::sandbox::Guarantee;
 use toolkit_code::{CallRecord, CodeError, FailureKind, Limits, Program};
@@ -150,15 +151,16 @@ fn sizes(call: &CallRecord) -> usize {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn all_runs_together_keep_at_most_four_times_as_much() {
+async fn the_runs_of_one_caller_leave_memory_to_those_of_others() {
     let code = code().limits(Limits::default().kept_bytes(4000));
     let program =
-        "await tools.text.long({ length: 3000 }); await tools.math.add({ a: 1, b: 1 }); await tools.time.hang()";
+        "await tools.text.long({ length: 3500 }); await tools.math.add({ a: 1, b: 1 }); await tools.time.hang()";
+    let of_caller = |name: &str| Context::new().with(RequestParts::new().with_caller(name));
     let (cancel, n_ended) = (CancelToken::new(), Arc::new(AtomicUsize::new(0)));
-    let runs: Vec<_> = (0..4)
+    let runs: Vec<_> = (0..2)
         .map(|_| {
             let (code, counted) = (code.clone(), Arc::clone(&n_ended));
-            let context = Context::new().with_cancel(cancel.clone()).on_progress(move |_| {
+            let context = of_caller("alice").with_cancel(cancel.clone()).on_progress(move |_| {
                 counted.fetch_add(1, Ordering::SeqCst);
             });
             let program = Program::javascript(program);
@@ -166,18 +168,23 @@ async fn all_runs_together_keep_at_most_four_times_as_much() {
         })
         .collect();
     // The first result is kept before the second call ends.
-    while n_ended.load(Ordering::SeqCst) < 8 {
+    while n_ended.load(Ordering::SeqCst) < 4 {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    let program = "try { return (await tools.text.long({ length: 3000 })).length } catch (error) { return [error.kind, error.retryable] }";
-    let execution = code.run(Program::javascript(program)).await.unwrap();
-    assert_eq!(execution.value(), json!(["overloaded", true]), "{execution:?}");
+    let program = "try { return (await tools.text.long({ length: 3500 })).length } catch (error) { return [error.kind, error.retryable, error.message] }";
+    let value = async |caller: &str| {
+        let context = of_caller(caller);
+        code.run_with(&context, Limits::default(), Program::javascript(program)).await.unwrap().value()
+    };
+    let refused = value("alice").await;
+    assert_eq!((&refused[0], &refused[1]), (&json!("overloaded"), &json!(true)), "{refused}");
+    assert!(refused[2].as_str().unwrap().contains("the share of one caller of the 16000 bytes of all"), "{refused}");
+    assert_eq!(value("bob").await, 3500);
     cancel.cancel();
     for run in runs {
         assert_eq!(run.await.unwrap().unwrap().failure().unwrap().kind, FailureKind::Cancelled);
     }
-    let execution = code.run(Program::javascript(program)).await.unwrap();
-    assert_eq!(execution.value(), 3000, "{execution:?}");
+    assert_eq!(value("alice").await, 3500);
 }
 
 #[tokio::test]
