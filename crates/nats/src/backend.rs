@@ -144,7 +144,8 @@ impl NatsBackend {
 
     /// Sets the bucket for arguments and results that do not fit into a message; see [`Buckets`](crate::Buckets). Its name begins
     /// with the default, which is `tk-bodies` for the prefix `tk`. With a bucket for each user, permissions can prevent that
-    /// one user reads or deletes the bodies of another.
+    /// one user reads or deletes the bodies of another. What follows the default, such as `alice` in `tk-bodies-alice`, must be
+    /// a token of the [inbox](Connect::inbox_prefix) of the user, such as `_INBOX.alice`: workers reject other buckets.
     pub fn body_bucket(self, bucket: impl Into<String>) -> Self {
         let bucket = bucket.into();
         self.with(|settings| settings.body_bucket = Some(bucket))

@@ -73,6 +73,12 @@ impl Subjects {
         is_bucket(bucket) && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
     }
 
+    /// Returns true if a bucket for bodies is that of all users, or of the caller who receives the replies in this inbox.
+    pub(crate) fn is_bodies_of(&self, bucket: &str, reply: Option<&str>) -> bool {
+        let name = bucket.strip_prefix(&*self.bodies()).and_then(|rest| rest.strip_prefix('-'));
+        name.is_none_or(|name| reply.is_some_and(|reply| reply.split('.').any(|token| token == name)))
+    }
+
     /// Returns the name of the bucket for claimed calls.
     pub(crate) fn claims(&self) -> String {
         format!("{}-calls", self.bucket_prefix())

@@ -17,7 +17,7 @@ use crate::bodies::BodyReference;
 use crate::subject::{Subjects, is_token};
 use crate::wire::{self, ACCEPT_AFTER, header, number};
 use crate::worker::answer::{CallAnswer, Ran};
-use crate::worker::claims::{Claim, Claimed};
+use crate::worker::claims::{Claim, Claimed, claim_key};
 use crate::worker::reply::Reply;
 use crate::worker::running::{EndedCall, Permit, RunningCall};
 use crate::worker::shared::WorkerState;
@@ -99,7 +99,7 @@ async fn run(
         None => context,
     };
     let mut reply = Reply::to(&shared, None);
-    let Ready { arguments, claim, memory } = match prepare(&shared, &call, &request, message.payload).await {
+    let Ready { arguments, claim, memory } = match prepare(&shared, &call, &request, message).await {
         Ok(ready) => ready,
         Err(answer) => return end(&shared, &call, answer, reply, None).await,
     };
@@ -132,8 +132,9 @@ async fn prepare(
     shared: &WorkerState,
     call: &RunningCall,
     request: &CallRequest,
-    payload: Bytes,
+    message: Message,
 ) -> Result<Ready, CallAnswer> {
+    let Message { subject, reply, payload, .. } = message;
     let refused = |error: ToolError| CallAnswer::error(&shared.bodies, &error, Ran::No);
     let (arguments, memory) = match &request.body {
         None => (payload, None),
@@ -146,7 +147,8 @@ async fn prepare(
         return Ok(Ready { arguments, memory, claim: None });
     }
     let left = call.deadline.saturating_duration_since(Instant::now());
-    let claim = match shared.claims.claim(&call.id, left).await.map_err(refused)? {
+    let key = claim_key(&call.id, &subject, reply.as_deref(), &arguments);
+    let claim = match shared.claims.claim(&key, left).await.map_err(refused)? {
         Claimed::Own(claim) => claim,
         Claimed::Answered(answer) => return Err(answer),
         Claimed::By(worker) => return Err(CallAnswer::claimed(&worker)),
@@ -233,6 +235,9 @@ pub(super) struct CallRequest {
     pub(super) is_claimed: bool,
 }
 
+/// The rule for a bucket whose name has a suffix.
+const OTHER_BUCKET: &str = "names the bucket of another caller: what follows `-bodies-` must be a token of the inbox of the caller (`inbox_prefix`)";
+
 impl CallRequest {
     /// Reads the headers of a message.
     ///
@@ -257,16 +262,21 @@ impl CallRequest {
         if is_late || left == Some(Duration::ZERO) {
             return Err(ToolError::new(ErrorKind::TimedOut, "the time of the call was over before it started"));
         }
+        let is_own = |bucket: &str| subjects.is_bodies_of(bucket, message.reply.as_deref());
         let body = match header(headers, wire::BODY).map(str::parse::<BodyReference>).transpose() {
             Ok(Some(body)) if !subjects.is_bodies(&body.bucket) => {
                 return Err(invalid(wire::BODY, "must name a bucket for bodies"));
             }
+            Ok(Some(body)) if !is_own(&body.bucket) => return Err(invalid(wire::BODY, OTHER_BUCKET)),
             Ok(body) => body,
             Err(rule) => return Err(invalid(wire::BODY, rule)),
         };
         let bodies = header(headers, wire::BODIES).map(str::to_owned);
         if bodies.as_ref().is_some_and(|bucket| !subjects.is_bodies(bucket)) {
             return Err(invalid(wire::BODIES, "must name a bucket for bodies"));
+        }
+        if bodies.as_deref().is_some_and(|bucket| !is_own(bucket)) {
+            return Err(invalid(wire::BODIES, OTHER_BUCKET));
         }
         let is_claimed = match header(headers, wire::ONCE) {
             None => false,

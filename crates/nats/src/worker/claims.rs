@@ -1,6 +1,7 @@
 //! Claims, by which no call with `Tk-Once` runs twice, and their records in a bucket.
 //!
-//! A worker claims the id of a call by creating a key, which succeeds for one worker only, and stores the answer under it.
+//! A worker claims a call by creating a key, which succeeds for one worker only, and stores the answer under it. The key has
+//! the id of the call, and a digest of its caller, its tool and its arguments: whoever learns the id gets no answer by it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +9,9 @@ use std::time::Duration;
 use async_nats::jetstream::kv::{Operation, Store};
 use async_nats::{Client, HeaderMap};
 use bytes::Bytes;
+use data_encoding::HEXLOWER;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 use tokio::sync::OnceCell;
 use tokio::time::timeout;
 use toolkit::ToolError;
@@ -38,7 +41,7 @@ pub(super) enum Claimed {
 /// A call that this worker has claimed.
 pub(super) struct Claim {
     store: Arc<Store>,
-    id: String,
+    key: String,
     claim: Claimant,
     revision: u64,
 }
@@ -49,17 +52,25 @@ const MAX_ATTEMPTS: usize = 3;
 /// The time for one operation on the bucket.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
+/// Returns the key of a call of a tool. The caller is known by the inbox that receives its replies, apart from the last token.
+pub(super) fn claim_key(id: &str, subject: &str, reply: Option<&str>, arguments: &[u8]) -> String {
+    let inbox = reply.and_then(|reply| reply.rsplit_once('.')).map_or("", |(inbox, _)| inbox);
+    // Subjects contain no zero bytes.
+    let digest = Sha256::new().chain_update(format!("{subject}\0{inbox}\0")).chain_update(arguments).finalize();
+    format!("{id}.{}", HEXLOWER.encode(&digest))
+}
+
 impl Claims {
     pub(super) fn new(client: &Client, bucket: String, worker: &str) -> Self {
         Self { client: client.clone(), bucket, worker: worker.to_owned(), store: OnceCell::new() }
     }
 
-    /// Claims a call.
+    /// Claims the call with this [key](claim_key).
     ///
     /// # Errors
     ///
     /// Returns an error if the bucket cannot be used. This worker does not run the call then.
-    pub(super) async fn claim(&self, id: &str, left: Duration) -> Result<Claimed, ToolError> {
+    pub(super) async fn claim(&self, key: &str, left: Duration) -> Result<Claimed, ToolError> {
         let store = self.store().await?;
         // A claim that is removed before its call has ended would not prevent another run.
         let max_age = store.stream.cached_info().config.max_age;
@@ -74,14 +85,14 @@ impl Claims {
         let value = ClaimRecord { claim: claim.clone(), answer: None }.write();
         for _ in 0..MAX_ATTEMPTS {
             let own = |revision| {
-                let (store, id, claim) = (Arc::clone(store), id.to_owned(), claim.clone());
-                Ok(Claimed::Own(Arc::new(Claim { store, id, claim, revision })))
+                let (store, key, claim) = (Arc::clone(store), key.to_owned(), claim.clone());
+                Ok(Claimed::Own(Arc::new(Claim { store, key, claim, revision })))
             };
-            if let Ok(Ok(revision)) = timeout(TIMEOUT, store.create(id, value.clone())).await {
+            if let Ok(Ok(revision)) = timeout(TIMEOUT, store.create(key, value.clone())).await {
                 return own(revision);
             }
             // The key exists, or the server did not confirm the claim.
-            match timeout(TIMEOUT, store.entry(id)).await {
+            match timeout(TIMEOUT, store.entry(key)).await {
                 Ok(Ok(Some(entry))) if entry.operation == Operation::Put => match ClaimRecord::read(&entry.value) {
                     Some(ClaimRecord { answer: Some(answer), .. }) => return Ok(Claimed::Answered(answer)),
                     Some(ClaimRecord { claim: found, .. }) if found == claim => return own(entry.revision),
@@ -116,17 +127,17 @@ impl Claim {
     pub(super) async fn record(&self, answer: CallAnswer) -> CallAnswer {
         if !answer.has_run() {
             // The same call may be sent again, for example when the worker has less to do.
-            let released = timeout(TIMEOUT, self.store.delete_expect_revision(&self.id, Some(self.revision))).await;
+            let released = timeout(TIMEOUT, self.store.delete_expect_revision(&self.key, Some(self.revision))).await;
             if !matches!(released, Ok(Ok(()))) {
                 tracing::warn!("the claim of a call that did not start was not released");
             }
             return answer;
         }
         let value = ClaimRecord { claim: self.claim.clone(), answer: Some(answer.clone()) }.write();
-        if matches!(timeout(TIMEOUT, self.store.update(&self.id, value, self.revision)).await, Ok(Ok(_))) {
+        if matches!(timeout(TIMEOUT, self.store.update(&self.key, value, self.revision)).await, Ok(Ok(_))) {
             return answer;
         }
-        let stored = timeout(TIMEOUT, self.store.entry(&self.id)).await;
+        let stored = timeout(TIMEOUT, self.store.entry(&self.key)).await;
         let stored = stored.ok().and_then(Result::ok).flatten().and_then(|entry| ClaimRecord::read(&entry.value));
         match stored {
             Some(ClaimRecord { answer: Some(stored), .. }) => stored,

@@ -143,7 +143,15 @@ async fn a_caller_has_a_bucket_of_its_own() {
     let server = Server::start();
     Buckets::new(connect(&server)).bodies("tk-bodies-alice").create().await.unwrap();
     let (_worker, backend, _) = start(&server).await;
-    let dispatcher = collected(&backend.clone().body_bucket("tk-bodies-alice")).await;
+    let of_alice = backend.clone().body_bucket("tk-bodies-alice");
+    let dispatcher = collected(&of_alice).await;
+    for (input, header) in [("x".repeat(2 * MIB), "Tk-Body"), (String::new(), "Tk-Bodies")] {
+        let error = call(&dispatcher, "fleet:resize", json!({ "input": input, "n": 1 })).await.unwrap_err();
+        let message = format!("the header `{header}` names the bucket of another caller");
+        assert!(error.message().contains(&message), "{error}");
+    }
+    let connect = connect(&server).inbox_prefix("_INBOX.alice");
+    let dispatcher = collected(&NatsBackend::new("fleet", connect).body_bucket("tk-bodies-alice")).await;
     call(&dispatcher, "fleet:resize", json!({ "input": "x".repeat(2 * MIB), "n": 2 * MIB })).await.unwrap();
     let jetstream = async_nats::jetstream::new(async_nats::connect(server.url()).await.unwrap());
     let mut stream = jetstream.get_stream("OBJ_tk-bodies").await.unwrap();
