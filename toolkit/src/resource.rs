@@ -44,7 +44,7 @@ use crate::call::{BoxFuture, Context, ToolError};
 ///             let Some(owner) = uri.strip_prefix("notes://") else {
 ///                 return Ok(None);
 ///             };
-///             let is_own = context.user_id() == Some(owner);
+///             let is_own = context.user_id().is_ok_and(|user| user == owner);
 ///             Ok(is_own.then(|| vec![ResourceContents::new(uri, format!("The notes of {owner}"))]))
 ///         })
 ///     }

@@ -90,6 +90,32 @@ impl Request {
     }
 }
 
+/// The request of an authenticated caller, for a test of a tool without a server.
+///
+/// # Examples
+///
+/// ```
+/// use toolkit::{Context, Dispatcher, catalog, tool};
+/// use toolkit_mcp_server::{Caller, Request};
+///
+/// /// Greets the caller.
+/// #[tool]
+/// fn greet(ctx: &Context) -> String {
+///     let caller = ctx.get::<Request>().and_then(Request::caller).and_then(Caller::subject);
+///     format!("Hello, {}!", caller.unwrap_or("stranger"))
+/// }
+///
+/// let context = Context::new().with(Request::from(Caller::named("Ada")));
+/// let greeting = Dispatcher::new(catalog![greet]?)?.call_sync_with(&context, "greet", "{}")?;
+/// assert_eq!(greeting.value(), "Hello, Ada!");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+impl From<Caller> for Request {
+    fn from(caller: Caller) -> Self {
+        Self::new(Revision::default(), &Meta::default(), Some(&Arc::new(caller)))
+    }
+}
+
 /// An authenticated caller, as returned by [`Verify`](super::Verify).
 ///
 /// # Examples

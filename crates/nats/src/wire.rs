@@ -143,7 +143,7 @@ pub(crate) fn write_credentials(context: &Context, required: &Requirements) -> O
         let value = context.secret(&secret.id)?;
         Some((secret.id.to_string(), value.expose().to_owned()))
     });
-    let user_id = context.user_id().filter(|_| required.user_id).map(str::to_owned);
+    let user_id = required.user_id.then(|| context.user_id().ok().map(str::to_owned)).flatten();
     let sent = Sent { tokens: tokens.collect(), secrets: secrets.collect(), user_id };
     let text = BASE64URL_NOPAD.encode(&serde_json::to_vec(&sent).ok()?);
     (text.len() <= MAX_LEN).then_some(text)

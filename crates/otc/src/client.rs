@@ -257,6 +257,6 @@ fn required(call: &BackendCall<'_>) -> Option<CallContext> {
         let value = context.secret(&secret.id)?.expose().to_owned();
         Some(SecretValue { id: secret.id.to_string(), value })
     });
-    let user_id = if required.user_id { context.user_id().map(str::to_owned) } else { None };
+    let user_id = if required.user_id { context.user_id().ok().map(str::to_owned) } else { None };
     Some(CallContext { authorization: authorization.collect(), secrets: secrets.collect(), user_id })
 }

@@ -80,6 +80,9 @@ struct UnreadRequest(LazyLock<RequestParts, Box<dyn FnOnce() -> RequestParts + S
 /// The function that prepares the contexts of nested calls.
 struct Nested(Arc<PrepareNested>);
 
+/// The reason why a context has no user. A call of a tool that requires the user fails before the tool runs.
+const NO_USER: &str = "`ctx.user_id()` has no user: write `#[tool(requires(user_id))]`, so that each call has one";
+
 impl Context {
     /// The empty context, which most calls have.
     pub(crate) const EMPTY: &'static Self =
@@ -255,10 +258,42 @@ impl Context {
         self.credentials.as_ref()?.token(id)
     }
 
-    /// Returns the id of the user, if the tool requires it.
-    #[must_use]
-    pub fn user_id(&self) -> Option<&str> {
-        self.credentials.as_ref()?.user_id()
+    /// Returns the id of the user, which a tool reads if it requires it.
+    ///
+    /// # Errors
+    ///
+    /// Returns an [unexpected error](ErrorKind::Internal) that says what to write if the tool does not require the user, and
+    /// outside of a tool one if the caller is not known.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::error::Error;
+    ///
+    /// use toolkit::call::Credentials;
+    /// use toolkit::{Context, Dispatcher, ToolError, catalog, tool};
+    ///
+    /// /// Greets the user.
+    /// #[tool(requires(user_id))]
+    /// fn greet(ctx: &Context) -> Result<String, ToolError> {
+    ///     Ok(format!("Hello, {}!", ctx.user_id()?))
+    /// }
+    ///
+    /// /// Forgets to require the user.
+    /// #[tool]
+    /// fn forget(ctx: &Context) -> Result<String, ToolError> {
+    ///     Ok(ctx.user_id()?.to_owned())
+    /// }
+    ///
+    /// let dispatcher = Dispatcher::new(catalog![greet, forget]?)?;
+    /// let context = Context::new().with_credentials(Credentials::new().with_user_id("ada"));
+    /// assert_eq!(dispatcher.call_sync_with(&context, "greet", "{}")?.value(), "Hello, ada!");
+    /// let error = dispatcher.call_sync_with(&context, "forget", "{}").unwrap_err();
+    /// assert!(error.source().unwrap().to_string().contains("#[tool(requires(user_id))]"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn user_id(&self) -> Result<&str, ToolError> {
+        self.credentials.as_ref().and_then(|held| held.user_id()).ok_or_else(|| ToolError::internal(NO_USER))
     }
 
     /// Returns true if the context has credentials, which have to be scoped to the tool.

@@ -3,23 +3,29 @@
 use serde_json::{Value, json};
 use toolkit::call::{Context, Credentials, ErrorKind, SecretString, Stage};
 use toolkit::tool::Requirements;
-use toolkit::{Dispatcher, Tool, handle, tool};
+use toolkit::{Dispatcher, Tool, ToolError, handle, tool};
 
 /// Tells what it sees.
 #[tool(requires(secret = "KEY", secret = "OTHER", oauth2(id = "google", scopes = ["read", "write"]), user_id))]
 fn needs_all(ctx: &Context) -> Value {
     let shown = |secret: Option<&SecretString>| secret.map(|secret| secret.expose().to_owned());
-    json!([shown(ctx.secret("KEY")), shown(ctx.token("google")), ctx.user_id(), shown(ctx.secret("UNDECLARED"))])
+    json!([shown(ctx.secret("KEY")), shown(ctx.token("google")), ctx.user_id().ok(), shown(ctx.secret("UNDECLARED"))])
 }
 
 /// Tells what it sees, of which it has declared nothing.
 #[tool]
 async fn needs_nothing(ctx: &Context) -> Vec<bool> {
-    vec![ctx.secret("KEY").is_some(), ctx.token("google").is_some(), ctx.user_id().is_some()]
+    vec![ctx.secret("KEY").is_some(), ctx.token("google").is_some(), ctx.user_id().is_ok()]
+}
+
+/// Reads the user, which it does not require.
+#[tool]
+fn forgets(ctx: &Context) -> Result<String, ToolError> {
+    Ok(ctx.user_id()?.to_owned())
 }
 
 fn dispatcher() -> Dispatcher {
-    Dispatcher::new(toolkit::catalog![needs_all, needs_nothing].unwrap()).unwrap()
+    Dispatcher::new(toolkit::catalog![needs_all, needs_nothing, forgets].unwrap()).unwrap()
 }
 
 fn everything() -> Credentials {
@@ -29,6 +35,15 @@ fn everything() -> Credentials {
         .with_secret("UNDECLARED", "n0t y0urs")
         .with_authorization("google", "t0k3n", ["read", "write", "delete"])
         .with_user_id("ada")
+}
+
+#[test]
+fn a_tool_that_reads_the_user_without_requiring_it_fails_with_what_to_write() {
+    let context = Context::new().with_credentials(everything());
+    let error = dispatcher().call_sync_with(&context, "forgets", "{}").unwrap_err();
+    assert_eq!((error.kind(), error.message()), (ErrorKind::Internal, "the tool failed with an internal error"));
+    let cause = std::error::Error::source(&error).unwrap().to_string();
+    assert_eq!(cause, "`ctx.user_id()` has no user: write `#[tool(requires(user_id))]`, so that each call has one");
 }
 
 #[test]

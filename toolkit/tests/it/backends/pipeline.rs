@@ -192,7 +192,7 @@ async fn requirements_are_checked_first_and_credentials_are_scoped() {
     let tool = Tool::builder("keyed").description("…").requirements(secret).input(json!({ "type": "object" }));
     let backend = Scripted::new("p", BackendKind::Provider, [tool.build().unwrap()]).doing(|call| {
         let held = |id| call.context().secret(id).is_some();
-        Ok(json!([held("KEY"), held("OTHER"), call.context().user_id()]).into())
+        Ok(json!([held("KEY"), held("OTHER"), call.context().user_id().ok()]).into())
     });
     let dispatcher = dispatcher(&backend);
     let error = dispatcher.call("p:keyed", "[]").await.unwrap_err();

@@ -340,7 +340,7 @@ impl Backend for Writer {
 
     fn prompt<'a>(&'a self, call: BackendCall<'a>) -> BoxFuture<'a, Result<BackendResponse, ToolError>> {
         Box::pin(async move {
-            assert!(call.context().user_id().is_none(), "a backend receives no credentials");
+            assert!(call.context().user_id().is_err(), "a backend receives no credentials");
             let text = format!("{} {}", call.tool().name(), call.arguments().to_value()?);
             let link = json!({ "type": "resource_link", "uri": "docs:///a", "name": "a" });
             let message = |content: Value| json!({ "role": "user", "content": content });

@@ -229,7 +229,7 @@ struct Private;
 impl Resources for Private {
     fn list<'a>(&'a self, context: &'a Context) -> BoxFuture<'a, Result<Vec<Resource>, ToolError>> {
         Box::pin(async {
-            let owner = context.user_id();
+            let owner = context.user_id().ok();
             Ok(owner.map(|owner| Resource::new(format!("mine://{owner}"), "mine")).into_iter().collect())
         })
     }
@@ -241,7 +241,7 @@ impl Resources for Private {
     ) -> BoxFuture<'a, Result<Option<Vec<ResourceContents>>, ToolError>> {
         Box::pin(async move {
             let caller = context.get::<Request>().and_then(Request::caller).and_then(Caller::subject);
-            assert_eq!(caller, context.user_id());
+            assert_eq!(caller, context.user_id().ok());
             let is_own = caller.is_some_and(|caller| uri == format!("mine://{caller}"));
             let secret = context.secret("key").map_or("none", |secret| secret.expose());
             Ok(is_own.then(|| vec![ResourceContents::new(uri, secret)]))

@@ -14,7 +14,7 @@ fn show(ctx: &Context) -> Vec<Option<String>> {
     vec![
         exposed(ctx.secret("API_KEY")),
         exposed(ctx.token("google")),
-        ctx.user_id().map(str::to_owned),
+        ctx.user_id().ok().map(str::to_owned),
         exposed(ctx.secret("OTHER")),
     ]
 }
