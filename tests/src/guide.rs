@@ -16,6 +16,8 @@ chapters! {
     testing = "testing.md",
     mcp_server = "mcp-server.md",
     existing_login = "existing-login.md",
+    service = "service.md",
+    openapi = "openapi.md",
     hosts = "hosts.md",
     explorer = "explorer.md",
     operating = "operating.md",
