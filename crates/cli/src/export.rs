@@ -16,6 +16,7 @@ use crate::formats::{self, FormatOptions, export_as, output_schemas_switch};
 #[cfg(feature = "otc")]
 use crate::formats::{otc_naming, report_left_out, toolkit_option};
 use crate::options::{naming, naming_option, program_name, switch};
+use crate::program::Program;
 use crate::proxied;
 use crate::report::counted;
 use crate::style::{self, printable};
@@ -70,7 +71,7 @@ fn formats() -> impl Iterator<Item = PossibleValue> {
     formats::ALL.into_iter().map(PossibleValue::new).chain(others)
 }
 
-pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches, version: &str) -> Result<Exit, CommandError> {
+pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches, program: &Program) -> Result<Exit, CommandError> {
     let format = matches.get_one::<String>("format").map_or("mcp", String::as_str);
     check_options(format, matches)?;
     if matches.get_flag("rules") {
@@ -107,7 +108,9 @@ pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches, version: &str) -> Res
     if format == "openapi" {
         let list = mcp::list_tools(catalog, Revision::V2026_07_28, naming(matches))?;
         let tools = list["tools"].as_array().into_iter().flatten();
-        write(&openapi::document(&program_name(), version, tools), matches)?;
+        // As a server has them.
+        let version = program.version.as_deref().unwrap_or("0.0.0");
+        write(&openapi::document(&program.name, version, tools), matches)?;
         return Ok(Exit::Success);
     }
     #[cfg(feature = "html")]

@@ -198,7 +198,7 @@ fn run(words: &[OsString], mut program: Program) -> Result<Exit, CommandError> {
         }
         "show" => show::run(&catalog()?, matches),
         #[cfg(feature = "export")]
-        "export" => export::run(&catalog()?, matches, program.version.as_deref().unwrap_or("0.0.0")),
+        "export" => export::run(&catalog()?, matches, &program),
         #[cfg(feature = "export")]
         "cost" => cost::run(&catalog()?, matches),
         "completions" => completions::run(&catalog()?, matches, command(&program)?),
