@@ -138,6 +138,17 @@ impl Listen {
         }
     }
 
+    /// Reports all lists as changed.
+    pub(super) fn mark_changed(&mut self) {
+        self.tools.mark_changed();
+        if self.shared.offers_prompts() {
+            self.prompts.mark_changed();
+        }
+        if self.shared.resources.is_offered() {
+            self.resources.mark_changed();
+        }
+    }
+
     /// Returns the next message, or `None` after the last one.
     pub(super) async fn next(&mut self) -> Option<Vec<u8>> {
         if self.state == ListenState::Begun {

@@ -307,7 +307,12 @@ impl Inner {
             }
             Ok(session) => {
                 let name = caller_name(caller, head.client(), session.as_deref().unwrap_or_default());
-                listening(Listen::to_changes(&server.shared, session.as_deref(), name), head)
+                let mut changes = Listen::to_changes(&server.shared, session.as_deref(), name);
+                // The lists of the process in which the session has begun, perhaps before a restart, may have been others.
+                if session.is_some_and(|session| !self.sessions.has_begun(&session)) {
+                    changes.mark_changed();
+                }
+                listening(changes, head)
             }
             Err(()) => Ok(text(StatusCode::NOT_FOUND, "unknown session\n".to_owned())),
         }

@@ -87,6 +87,28 @@ async fn clients_before_subscriptions_have_a_stream_of_changes() {
 }
 
 #[tokio::test]
+async fn a_session_of_an_earlier_process_is_told_that_the_lists_have_changed() {
+    let (earlier, server) = (Client::of(serve(server().http()).await), server());
+    let client = Client::of(serve(server.http()).await);
+    let session = earlier
+        .send(&request(1, "initialize", json!({ "protocolVersion": LEGACY })))
+        .await
+        .header("mcp-session-id")
+        .unwrap()
+        .to_owned();
+    let mut stream = client.with("mcp-session-id", &session).begin("GET", "/mcp", b"").await;
+    assert_eq!(next(&mut stream).await["method"], "notifications/tools/list_changed");
+    // One of this process hears of changes only.
+    let mut own = self::session(&client).await.begin("GET", "/mcp", b"").await;
+    assert_eq!(Response::read_head(&mut own).await.status, 200);
+    own.fill_buf().await.unwrap();
+    server.shut_down();
+    let mut rest = String::new();
+    tokio::io::AsyncReadExt::read_to_string(&mut own, &mut rest).await.unwrap();
+    assert!(!rest.contains("list_changed"), "{rest}");
+}
+
+#[tokio::test]
 async fn a_disabled_tool_is_neither_listed_nor_called_and_clients_are_notified() {
     let server = server();
     let client = Client::of(serve(server.http()).await);
