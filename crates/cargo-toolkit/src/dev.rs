@@ -11,9 +11,10 @@
 //! | `relay` | the session of a client, between its pipes and those of the processes |
 //! | `http_relay` | the address of a server, with `--http` |
 //! | `process` | a process that serves a session |
-//! | `stand_in`, `state` | the tool `dev_errors`, the answers without a program, and what is known about the build |
+//! | `stand_in`, `build_state` | the tool `dev_errors`, the answers without a program, and what is known about the build |
 //! | `message` | messages of MCP, changed in place |
 
+mod build_state;
 mod compile;
 mod http_relay;
 mod message;
@@ -21,7 +22,6 @@ mod process;
 mod relay;
 mod sources;
 mod stand_in;
-mod state;
 
 use std::ffi::OsString;
 use std::fs::{self, File, TryLockError};
@@ -36,10 +36,10 @@ use std::time::{Duration, Instant};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, value_parser};
 
+use self::build_state::BuildState;
 use self::http_relay::HttpRelay;
 use self::relay::Relay;
 use self::sources::{Sources, Stamp, stamp};
-use self::state::BuildState;
 use crate::package::{Package, WatchedPackage, cargo};
 use crate::program;
 

@@ -12,8 +12,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use super::build_state::BuildState;
 use super::process::LastLines;
-use super::state::BuildState;
 use super::{Front, PATIENCE, START_TIMEOUT};
 use crate::guard;
 
@@ -133,15 +133,14 @@ impl Front for HttpRelay {
         };
         let (sender, started) = channel();
         let (log, public) = (LastLines::default(), self.0.address);
-        let addressed = sender.clone();
+        let (addressed, mut own) = (sender.clone(), None);
         let printed = child.stderr.take().map(|pipe| {
-            log.copy(pipe, move |line| match served_address(&line) {
-                Some(address) => {
-                    let line = line.replace(&address.to_string(), &public.to_string());
+            log.copy(pipe, move |line| {
+                if let Some(address) = served_address(&line).filter(|_| own.is_none()) {
+                    own = Some(address.to_string());
                     let _ = addressed.send(Ok(address));
-                    line
                 }
-                None => line,
+                own.as_ref().map_or_else(|| line.clone(), |own| line.replace(own, &public.to_string()))
             })
         });
         let output = child.stdout.take();

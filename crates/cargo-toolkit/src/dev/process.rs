@@ -82,7 +82,7 @@ impl LastLines {
     pub(super) fn copy(
         &self,
         pipe: ChildStderr,
-        shown: impl Fn(String) -> String + Send + 'static,
+        mut shown: impl FnMut(String) -> String + Send + 'static,
     ) -> thread::JoinHandle<()> {
         let last = self.clone();
         thread::spawn(move || {

@@ -14,10 +14,10 @@ use std::time::Instant;
 
 use serde_json::json;
 
+use super::build_state::BuildState;
 use super::message::{Fields, append, error, fields, id, notification, object, replace, response, text};
 use super::process::ServedProcess;
 use super::stand_in::{self, ERRORS};
-use super::state::BuildState;
 use super::{Front, PATIENCE, START_TIMEOUT};
 
 /// The id of the first request to a process.

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
+use super::build_state::BuildState;
 use super::message::{Fields, error, object, response, text};
-use super::state::BuildState;
 
 /// The name of the tool with the errors of the build.
 pub(super) const ERRORS: &str = "dev_errors";

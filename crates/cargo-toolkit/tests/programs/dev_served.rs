@@ -76,7 +76,8 @@ fn field<'l>(line: &'l str, key: &str) -> Option<&'l str> {
 /// Answers each request with the version; `/slow` later, and `/events` never.
 fn serve_http() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    eprintln!("note: serving at http://{}/mcp", listener.local_addr().unwrap());
+    let address = listener.local_addr().unwrap();
+    eprintln!("note: serving at http://{address}/mcp\nnote: explorer at http://{address}/explorer");
     for connection in listener.incoming() {
         let mut connection = connection.unwrap();
         std::thread::spawn(move || {

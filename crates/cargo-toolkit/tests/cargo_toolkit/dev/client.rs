@@ -123,7 +123,13 @@ impl DevClient {
     /// Waits for the build of the present sources, and returns its errors.
     #[track_caller]
     pub(super) fn errors(&self) -> String {
-        self.call("dev_errors").concat()
+        loop {
+            let errors = self.call("dev_errors").concat();
+            // The call ends before its client gives up.
+            if !errors.starts_with("The build is still running.") {
+                return errors;
+            }
+        }
     }
 
     /// Returns the number of notifications that the tools have changed.

@@ -12,11 +12,11 @@ const KINDS: [&str; 5] = ["body", "broken", "renamed", "added", "removed"];
 
 /// Calls a tool again and again, and returns the number of calls. Each is answered, and one that was sent after the notification
 /// of a change is of a later version than what was answered before it.
-fn calls(client: &DevClient, is_over: &AtomicBool) -> u32 {
+fn calls(client: &DevClient, is_over: &AtomicBool, pause: Duration) -> u32 {
     let (mut n_calls, mut version, mut n_changes) = (0, 0, usize::MAX);
     let (mut slow, mut last_slow) = (Vec::new(), Instant::now());
     while !is_over.load(Ordering::Relaxed) {
-        if last_slow.elapsed() > Duration::from_millis(200) {
+        if last_slow.elapsed() > Duration::from_millis(200) + 4 * pause {
             slow.push(client.begin("tools/call", r#"{"name":"slow"}"#));
             last_slow = Instant::now();
         }
@@ -25,12 +25,22 @@ fn calls(client: &DevClient, is_over: &AtomicBool) -> u32 {
         assert!(answered >= version + u32::from(is_changed), "{answered} after {version}, changed: {is_changed}");
         (version, n_changes) = (answered, client.n_changes());
         n_calls += 1;
+        thread::sleep(pause);
     }
     for id in &slow {
         texts(&client.response(id))[0].parse::<u32>().unwrap();
         n_calls += 1;
     }
     n_calls
+}
+
+/// Sets a flag at the end of the changes, also at that of a panic, so that the callers end.
+struct SetAtEnd<'f>(&'f AtomicBool);
+
+impl Drop for SetAtEnd<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 /// `TOOLKIT_DEV_EDITS` and `TOOLKIT_DEV_CLIENTS` set the numbers of changes and clients.
@@ -50,8 +60,12 @@ fn random_edits_lose_no_call_and_show_no_earlier_version() {
     let start = Instant::now();
     thread::scope(|scope| {
         for client in &clients {
-            scope.spawn(|| n_calls.fetch_add(calls(client, &is_over), Ordering::Relaxed));
+            // Few clients call without a pause.
+            let pause = Duration::from_millis(u64::from(n_clients / 4) * 20);
+            let (is_over, n_calls) = (&is_over, &n_calls);
+            scope.spawn(move || n_calls.fetch_add(calls(client, is_over, pause), Ordering::Relaxed));
         }
+        let _end = SetAtEnd(&is_over);
         let mut names = vec!["add".to_owned(), "slow".to_owned(), "multiply".to_owned()];
         for edit in 1..=n_edits {
             let kind = KINDS[random(KINDS.len() as u64) as usize];
@@ -83,7 +97,6 @@ fn random_edits_lose_no_call_and_show_no_earlier_version() {
                 }
             }
         }
-        is_over.store(true, Ordering::Relaxed);
     });
     println!("{n_edits} edits, {n_clients} clients, {n_calls:?} calls in {:?}", start.elapsed());
     for client in &clients {
