@@ -33,6 +33,7 @@ class Page {
       h("div", { class: "settings" }, exportButton(info), themeSwitch()));
     side.replaceChildren(title, this.catalog.element, foot);
     this.callsLink = foot.querySelector(".calls-link");
+    this.recent.reconnected = () => this.reload().catch(() => {});
     if (info.hasCalls) this.recent.follow();
     this.end = new AbortController();
     document.addEventListener("keydown", (event) => this.key(event), { signal: this.end.signal });
@@ -88,8 +89,9 @@ class Page {
     let view = this.views.get(name);
     if (!view) {
       try {
-        const details = parse(await load(`tool?name=${encodeURIComponent(name)}`));
-        view = toolView({ entry, details, info: this.info, recent: this.recent, say: announce });
+        const details = await load(`tool?name=${encodeURIComponent(name)}`);
+        view = toolView({ entry, details: parse(details), info: this.info, recent: this.recent, say: announce });
+        view.details = details;
       } catch (error) {
         if (error.status === 401) return;
         main.replaceChildren(h("p", { class: "notice failed" }, error.message));
@@ -103,6 +105,32 @@ class Page {
     if (location.hash.slice(1) !== fragment) return;
     this.place("tool", entry.name, view, hasMoved);
     if (args !== null) view.fill(args);
+  }
+
+  /** Shows the tools of a server that was started again. An open form keeps its arguments. */
+  async reload() {
+    const { tools } = JSON.parse(await load("catalog"));
+    if (JSON.stringify(tools) !== JSON.stringify([...this.tools.values()])) {
+      this.tools = new Map(tools.map((tool) => [tool.name, tool]));
+      const words = this.catalog.input.value;
+      const list = catalog(tools, announce);
+      this.catalog.element.replaceWith(list.element);
+      this.catalog = list;
+      if (words) list.find(words);
+      announce("The tools have changed");
+    }
+    const { name } = toolOf(location.hash.slice(1));
+    const open = this.views.get(name);
+    for (const [known, view] of this.views) if (!view.isRunning()) this.views.delete(known);
+    if (this.recentView || open?.isRunning()) return;
+    if (open && this.tools.has(name) && (await load(`tool?name=${encodeURIComponent(name)}`)) === open.details) {
+      this.views.set(name, open);
+      this.catalog.select(name);
+      return;
+    }
+    const args = open?.text();
+    await this.show(false);
+    if (args) this.open?.fill?.(args);
   }
 
   /** Forgets the tool that was opened first and does not run. */

@@ -22,6 +22,8 @@ export class RecentCalls {
     this.calls = new Map();
     this.listeners = new Set();
     this.isConnected = false;
+    /** Called when the stream has begun again, perhaps that of another process. */
+    this.reconnected = () => {};
     this.end = new AbortController();
   }
 
@@ -32,6 +34,7 @@ export class RecentCalls {
 
   /** Reads the stream of the server, and connects again after it ends. */
   async follow() {
+    let wasConnected = false;
     for (let attempt = 0; ; attempt += 1) {
       try {
         const response = await send(`${paths.page}/events`, { signal: this.end.signal });
@@ -39,6 +42,8 @@ export class RecentCalls {
           attempt = 0;
           this.isConnected = true;
           this.changed();
+          if (wasConnected) this.reconnected();
+          wasConnected = true;
           await readEvents(response, (text) => this.receive(JSON.parse(text)));
         } else if (response.status === 404) return;
       } catch (error) {

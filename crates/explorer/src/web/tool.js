@@ -198,6 +198,7 @@ export function toolView({ entry, details, info, recent, say }) {
     schemas(tool));
   return {
     element, title, form, run, fill,
+    text: () => write(written() ?? empty),
     cancel: () => view.running?.abort(),
     isRunning: () => view.running !== null,
   };
