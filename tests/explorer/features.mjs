@@ -369,6 +369,44 @@ export function features(server) {
     assert.match(await page.innerText(".chart figcaption"), /Latency of the last \d+ calls/);
   }));
 
+  let restart;
+  check("the tools of a server that was started again appear without a reload, and a form keeps its arguments", at({
+    prepare: async (page) => {
+      const restarted = new Promise((resolve) => (restart = resolve));
+      let isFirst = true;
+      // The stream of the first process ends with it.
+      await page.route("**/explorer/events", async (route) => {
+        if (!isFirst) return route.continue();
+        isFirst = false;
+        await restarted;
+        return route.fulfill({ contentType: "text/event-stream", body: ": the first process\n\n" });
+      });
+      let n_catalogs = 0;
+      await page.route("**/explorer/catalog", async (route) => {
+        const response = await route.fetch();
+        const catalog = await response.json();
+        n_catalogs += 1;
+        if (n_catalogs > 1) catalog.tools.push({ ...catalog.tools[0], name: "shop_new", namespace: "shop", id: "shop:new:1.0.0" });
+        await route.fulfill({ response, json: catalog });
+      });
+      let n_details = 0;
+      await page.route("**/explorer/tool?*", async (route) => {
+        const response = await route.fetch();
+        n_details += 1;
+        const text = await response.text();
+        await route.fulfill({ response, body: n_details > 1 ? text.replace('"description":"', '"description":"Changed. ') : text });
+      });
+    },
+  }, async (page) => {
+    await openTool(page, "shop_place_order");
+    await field(page, "street").locator("textarea").fill("Main Street 1");
+    restart();
+    await page.waitForSelector("nav a .tool-name:text-is('new')");
+    await page.waitForSelector("article.tool:has-text('Changed.')");
+    assert.equal(await page.locator("nav a").count(), N_TOOLS + 1);
+    assert.equal(await field(page, "street").locator("textarea").inputValue(), "Main Street 1");
+  }));
+
   check("the catalog is saved as a page for reading", at({}, async (page) => {
     const download = page.waitForEvent("download");
     await page.click("button:text-is('Export')");
