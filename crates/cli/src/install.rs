@@ -81,6 +81,9 @@ pub(crate) fn install_command() -> Command {
                 .action(ArgAction::Append)
                 .conflicts_with("http")
                 .help("Pass an environment variable to the server; without VALUE, its value is not stored. May be repeated"),
+            switch("dev").conflicts_with("http").help(
+                "Start `cargo toolkit dev`, which builds the program at each change; run it with `cargo run`",
+            ),
             switch("print").conflicts_with_all(["dry-run", "yes"]).help("Only print the entry, as it is written"),
             Arg::new("arguments")
                 .value_name("ARGS")

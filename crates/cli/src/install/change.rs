@@ -13,7 +13,7 @@ use jsonc_parser::parse_to_serde_value;
 use serde_json::{Map, Value};
 use toolkit_runtime::{FileAccess, Replacement, read_regular_file};
 
-use super::client::{Entry, Os, Scope, executable};
+use super::client::{DEV, Entry, Os, Scope, executable, stem};
 use super::document::{self, Document};
 use super::{ChangedConfig, failed};
 use crate::error::{CommandError, Exit};
@@ -113,10 +113,15 @@ fn url(target: &ChangedConfig, document: &Document) -> Option<String> {
     document.text_field(&target.name, "url")
 }
 
-/// Returns true if the entry starts a program with the file name of this one, which may have been moved.
+/// Returns true if the entry starts a program with the file name of this one, which may have been moved, or builds it.
 fn is_ours(target: &ChangedConfig, document: &Document) -> Result<bool, CommandError> {
     let own = executable()?;
     let file_name = |path: &str| path.rsplit(['/', '\\']).next().map(str::to_owned);
+    let arguments = document.texts(&target.name, "args");
+    if arguments.starts_with(&DEV.map(str::to_owned)) {
+        let name = stem()?;
+        return Ok(arguments.windows(2).any(|words| words[0] == "--bin" && words[1] == name));
+    }
     let command = document.text_field(&target.name, "command");
     Ok(command.is_some_and(|command| file_name(&command) == file_name(&own)))
 }

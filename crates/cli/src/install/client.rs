@@ -312,9 +312,47 @@ pub(super) fn launch(
     }
     let own = options.map(ProgramOptions::words_anywhere).transpose()?.unwrap_or_default();
     let extra = matches.get_many::<String>("arguments").unwrap_or_default();
-    let arguments = std::iter::once("serve".to_owned()).chain(own).chain(extra.cloned()).collect();
+    let own_and_extra = own.into_iter().chain(extra.cloned());
     let secrets = options.into_iter().flat_map(ProgramOptions::args).filter_map(program_options::secret);
-    Ok(Launch::Program { command: executable()?, arguments, environment: environment(catalog, matches, secrets)? })
+    let environment = environment(catalog, matches, secrets)?;
+    if matches.get_flag("dev") {
+        let (command, mut arguments) = development()?;
+        let mut of_serve = own_and_extra.peekable();
+        if of_serve.peek().is_some() {
+            arguments.push("--".to_owned());
+        }
+        arguments.extend(of_serve);
+        return Ok(Launch::Program { command, arguments, environment });
+    }
+    let arguments = std::iter::once("serve".to_owned()).chain(own_and_extra).collect();
+    Ok(Launch::Program { command: executable()?, arguments, environment })
+}
+
+/// The first arguments of cargo in the entry of `--dev`.
+pub(super) const DEV: [&str; 2] = ["toolkit", "dev"];
+
+/// Returns cargo and its arguments, which build this program and serve it. `cargo run` names the package in the environment.
+fn development() -> Result<(String, Vec<String>), CommandError> {
+    let usage = |message: &str| CommandError::usage(format!("--dev: {message}"));
+    let directory = std::env::var("CARGO_MANIFEST_DIR")
+        .map_err(|_| usage("the package is unknown; run `cargo run -- install CLIENT --dev` in its directory"))?;
+    let find = |name: &str| {
+        let file = format!("{name}{}", std::env::consts::EXE_SUFFIX);
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        std::env::split_paths(&path).map(|directory| directory.join(&file)).find(|path| path.is_file())
+    };
+    find("cargo-toolkit").ok_or_else(|| usage("`cargo toolkit` is not installed; see docs/dev.md of toolkit"))?;
+    let cargo = find("cargo").and_then(|path| path.into_os_string().into_string().ok());
+    let cargo = cargo.ok_or_else(|| usage("there is no `cargo` in PATH"))?;
+    let manifest = Path::new(&directory).join("Cargo.toml");
+    let options = ["--manifest-path".to_owned(), manifest.to_string_lossy().into_owned(), "--bin".to_owned(), stem()?];
+    Ok((cargo, DEV.map(str::to_owned).into_iter().chain(options).collect()))
+}
+
+/// Returns the name of this program.
+pub(super) fn stem() -> Result<String, CommandError> {
+    let path = executable()?;
+    Ok(Path::new(&path).file_stem().unwrap_or_default().to_string_lossy().into_owned())
 }
 
 /// Returns the absolute path of this program.

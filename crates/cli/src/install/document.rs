@@ -50,6 +50,13 @@ impl Document {
         }
     }
 
+    /// Returns the texts in an array of the server, which are none if it does not exist.
+    pub(super) fn texts(&self, server: &str, field: &str) -> Vec<String> {
+        let array = self.server(server).and_then(|entry| entry.array_value(field));
+        let elements = array.map(|array| array.elements()).unwrap_or_default();
+        elements.iter().filter_map(|element| element.as_string_lit()?.decoded_value().ok()).collect()
+    }
+
     /// Returns true if the configuration has a server of that name.
     pub(super) fn has(&self, server: &str) -> bool {
         self.server(server).is_some()

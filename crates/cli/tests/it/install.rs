@@ -71,6 +71,36 @@ fn a_new_configuration_starts_the_program_by_its_absolute_path() {
 }
 
 #[test]
+fn an_entry_for_development_builds_the_program_and_is_its_own() {
+    let home = Home::new("dev");
+    let run = |args: &[&str]| -> Ran {
+        let mut command = home.command(&[&["install", "cursor", "--dev", "--yes"], args].concat());
+        command.env("CARGO_MANIFEST_DIR", "/home/ada/tools").output().expect("the fixture runs").into()
+    };
+    let mut outside = home.command(&["install", "cursor", "--dev"]);
+    let outside: Ran = outside.env_remove("CARGO_MANIFEST_DIR").output().expect("the fixture runs").into();
+    outside.exits(2).says("--dev: the package is unknown; run `cargo run -- install CLIENT --dev` in its directory");
+    run(&[]).exits(2).says("--dev: `cargo toolkit` is not installed");
+    home.write("bin/cargo-toolkit", "");
+    run(&[]).exits(2).says("--dev: there is no `cargo` in PATH");
+    home.write("bin/cargo", "");
+
+    let own = ["toolkit", "dev", "--manifest-path", "/home/ada/tools/Cargo.toml", "--bin", "fixture_tools"];
+    run(&[]).exits(0);
+    assert_eq!(entry(&home.read(CURSOR))["args"], json!(own));
+    run(&["--", "--read-only"]).exits(0);
+    let changed = entry(&home.read(CURSOR));
+    assert_eq!(changed["command"], home.path("bin/cargo").to_str().unwrap());
+    assert_eq!(changed["args"], json!([&own[..], &["--", "--read-only"]].concat()));
+    // It is the entry of this program, which the other kind of entry replaces.
+    home.run(&["install", "cursor", "--yes"]).exits(0);
+    assert_eq!(entry(&home.read(CURSOR))["args"], json!(["serve"]));
+    run(&[]).exits(0);
+    home.run(&["uninstall", "cursor", "--yes"]).exits(0);
+    assert_eq!(entry(&home.read(CURSOR)), Value::Null);
+}
+
+#[test]
 fn without_a_confirmation_nothing_is_changed() {
     let home = Home::new("preview");
     for args in [&["install", "cursor"][..], &["install", "cursor", "--dry-run"], &["install", "cursor", "--print"]] {
