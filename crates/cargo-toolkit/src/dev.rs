@@ -1,7 +1,7 @@
 //! `cargo toolkit dev`: serves a program while its sources change.
 //!
-//! It builds the program at each change of a file, and starts each new executable. A client is connected to `dev`, whose session
-//! outlives the processes of the program: new calls go to the newest one, and running calls end in theirs. A build that fails
+//! It builds the program at each change of a file, and starts each new executable. A client is connected to `dev`, whose
+//! session outlives the processes of the program: new calls go to the newest one, and running calls end in theirs. A build that fails
 //! leaves the earlier process, and its errors are the result of the tool `dev_errors`.
 //!
 //! | module | part |
@@ -63,8 +63,8 @@ pub(crate) fn command() -> clap::Command {
         .about("Serve a program, build it at each change of its sources, and stay connected to its clients")
         .long_about(
             "Serve a program over MCP, build it at each change of its sources, and stay connected to its clients.\n\n\
-             It is the command of a client in place of `PROGRAM serve`. After a build, new calls go to the new program, running \
-             calls end in the earlier one, and the client is told that the lists have changed. A build that fails leaves the \
+             It is the command of a client in place of `PROGRAM serve`. After a build, new calls go to the new program, \
+             running calls end in the earlier one, and the client is told that the lists have changed. A build that fails leaves the \
              earlier program; the tool `dev_errors` waits for the build and returns its errors.",
         )
         .args(crate::package_options())

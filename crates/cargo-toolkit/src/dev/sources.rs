@@ -1,8 +1,8 @@
 //! The files that a program is built from, and their changes.
 //!
 //! These are the Rust files and manifests of its packages, and what the last build has listed: files of dependencies outside of
-//! the workspace, and those that macros and build scripts read. Their times are compared ten times in a second, which needs nothing
-//! of the system, and takes about 2 % of a core for 540 files on a busy machine.
+//! the workspace, and those that macros and build scripts read. Their times are compared ten times in a second, which needs
+//! nothing of the system, and takes about 2 % of a core for 540 files on a busy machine.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

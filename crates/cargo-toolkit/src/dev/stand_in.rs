@@ -16,8 +16,8 @@ const NEWEST: &str = "2026-07-28";
 pub(super) fn tool() -> Value {
     json!({
         "name": ERRORS,
-        "description": "Waits until the present sources of these tools are built, and returns the errors of the compiler, or of \
-                        the start of the program. Call it after a change of the sources: if there are no errors, the tools are \
+        "description": "Waits until the present sources of these tools are built, and returns the errors of the compiler, or \
+                        of the start of the program. Call it after a change of the sources: if there are no errors, the tools are \
                         those of the changed sources.",
         "inputSchema": { "type": "object", "properties": {}, "additionalProperties": false },
         "annotations": { "readOnlyHint": true, "openWorldHint": false },
