@@ -160,7 +160,7 @@ fn tasks(
     let mut kept = start(12, 100);
     let seen: BTreeSet<&str> = cancelled.iter().chain(&kept).map(|(_, task)| task.replica()).collect();
     assert_eq!(seen, NAMES.into());
-    for nth in 0..3 {
+    for (nth, name) in NAMES.into_iter().enumerate() {
         // Those of this replica end while it drains, and all are asked about meanwhile.
         let drained = start(12, LONG_MS);
         let has_restarted = AtomicBool::new(false);
@@ -182,7 +182,7 @@ fn tasks(
             has_restarted.store(true, Ordering::Relaxed);
             polls.join().unwrap()
         });
-        let others: Vec<_> = failed.iter().filter(|(replica, _)| waits || replica != NAMES[nth]).collect();
+        let others: Vec<_> = failed.iter().filter(|(replica, _)| waits || replica != name).collect();
         assert!(others.is_empty(), "{others:?}");
         kept.extend(drained);
     }
