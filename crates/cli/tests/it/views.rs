@@ -215,7 +215,7 @@ const ATTACKS: [&str; 20] = [
 fn body(response: &str) -> String {
     let mut body: Value = serde_json::from_str(response.split_once("\r\n\r\n").unwrap().1).unwrap();
     for call in body["result"]["_meta"]["rs.toolkit/calls"].as_array_mut().into_iter().flatten() {
-        call.as_object_mut().unwrap().remove("durationMs");
+        call.as_object_mut().unwrap().shift_remove("durationMs");
     }
     body.to_string()
 }
@@ -230,7 +230,7 @@ fn a_program_reaches_the_tools_of_its_caller_and_learns_nothing_about_others() {
     });
     for (mode, n_tools) in [("--code", 3), ("--code=only", 1)] {
         let mut alone = views.clone();
-        alone.as_object_mut().unwrap().remove("payroll");
+        alone.as_object_mut().unwrap().shift_remove("payroll");
         let servers_and_views = |names: &[&str], views: &Value| {
             write(
                 &folder,
