@@ -56,7 +56,7 @@ fn measure(form: &str) {
         let output = json!({ "type": "object", "properties": { "a": list } });
         (if name == "p" { tool } else { tool.output(output) }).build().unwrap()
     });
-    let name = match &*form {
+    let name = match form {
         "text" | "blocks" => "m:p",
         "long strings" => "m:u",
         _ => "m:t",
