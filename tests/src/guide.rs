@@ -48,6 +48,7 @@ chapters! {
     asking = "asking.md",
     tasks = "tasks.md",
     command_line = "command-line.md",
+    dev = "dev.md",
     shipping = "shipping.md",
     security_model = "security-model.md",
     migrating_from_rmcp = "migrating-from-rmcp.md",

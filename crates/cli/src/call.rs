@@ -83,6 +83,9 @@ pub(crate) fn run(
     let words = tool_matches.get_many::<OsString>("").unwrap_or_default();
     let words: Vec<&OsString> = words.collect();
     let (mut command, parsed, unknown) = parse(tool, &flags, &words);
+    if let Some(error) = unknown.iter().find_map(|name| misplaced(&format!("--{name}"), tool, options)) {
+        return Err(error);
+    }
     let tool_matches = match parsed {
         Ok(matches) if !is_assignment(&matches, &flags) => matches,
         Err(error) if error.kind() != ErrorKind::UnknownArgument => return Err(error.into()),
@@ -244,16 +247,22 @@ fn unexpected(
     options: Option<&ProgramOptions>,
 ) -> Option<CommandError> {
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else { return None };
-    if options.is_some_and(|options| options.args().any(|arg| program_options::name(arg) == *word)) {
-        let (program, id) = (program_name(), tool.id().unversioned());
-        let message = format!("`{word}` is an option of this program, and stands before the tool");
-        return Some(CommandError::usage(format!("{message}; write `{program} {word} … call {id}`")));
+    if let Some(error) = misplaced(word, tool, options) {
+        return Some(error);
     }
     if error.get(ContextKind::SuggestedArg).is_some() {
         return None;
     }
     let what = if word.starts_with('-') { "is not a flag of this tool" } else { "is unexpected" };
     Some(CommandError::usage(format!("`{}` {what}; {}", printable(word), forms(tool, flags))))
+}
+
+/// Returns the error of an option of the program among the words of a tool.
+fn misplaced(word: &str, tool: &Tool, options: Option<&ProgramOptions>) -> Option<CommandError> {
+    options?.args().find(|arg| program_options::name(arg) == word)?;
+    let (program, id) = (program_name(), tool.id().unversioned());
+    let message = format!("`{word}` is an option of this program, and stands before the tool");
+    Some(CommandError::usage(format!("{message}; write `{program} {word} … call {id}`")))
 }
 
 /// Describes how the arguments of a tool are written.

@@ -53,20 +53,23 @@ fn cargo_toolkit_has_the_summaries_of_all_commands() {
     }
 }
 
-/// Flags of the tools in the examples, and of cargo, curl, grep, nats, podman and a linker.
-const OTHER_FLAGS: [&str; 28] = [
+/// Flags of the tools and programs in the examples, and of cargo, curl, grep, nats, podman and a linker.
+const OTHER_FLAGS: [&str; 31] = [
     "--a",
     "--agent",
     "--b",
     "--bench",
+    "--bin",
     "--branch",
     "--build-arg",
     "--cents",
     "--data",
+    "--db",
     "--features",
     "--file",
     "--header",
     "--label",
+    "--ledger",
     "--library",
     "--locked",
     "--max-bucket-size",

@@ -211,13 +211,20 @@ const ATTACKS: [&str; 20] = [
     "await tools.notes.echo({}); return tools.notes.non()",
 ];
 
-/// Returns the body of a response, without the times of calls.
+/// Returns the body of a response, without the times of calls and the numbers of requests to a server.
 fn body(response: &str) -> String {
     let mut body: Value = serde_json::from_str(response.split_once("\r\n\r\n").unwrap().1).unwrap();
     for call in body["result"]["_meta"]["rs.toolkit/calls"].as_array_mut().into_iter().flatten() {
         call.as_object_mut().unwrap().shift_remove("durationMs");
     }
-    body.to_string()
+    let body = body.to_string();
+    let mut parts = body.split("progressToken");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| {
+        let rest =
+            part.trim_start_matches(|c: char| !c.is_ascii_digit()).trim_start_matches(|c: char| c.is_ascii_digit());
+        text + "progressToken" + rest
+    })
 }
 
 #[test]
