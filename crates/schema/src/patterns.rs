@@ -90,7 +90,7 @@ impl<'s> Patterns<'s> {
                 false => {
                     let message = format!(
                         "the pattern {text}, with look-around or a back reference, needs the feature `jsonschema` of \
-                         `toolkit`"
+                         `toolkit-core`"
                     );
                     SchemaDiagnostic::new(SchemaErrorKind::UnsupportedKeyword, pointer, message)
                 }
