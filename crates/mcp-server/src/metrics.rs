@@ -38,6 +38,7 @@ pub(super) enum RejectReason {
 const REJECT_REASONS: [&str; 7] =
     ["origin", "unauthorized", "rate", "too_large", "too_slow", "malformed", "overloaded"];
 
+#[cfg(feature = "openapi")]
 impl RejectReason {
     /// Returns the name of the reason in metrics and in responses.
     pub(super) fn name(self) -> &'static str {

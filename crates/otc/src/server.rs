@@ -7,7 +7,7 @@ mod tools_call;
 use std::convert::Infallible;
 use std::fmt;
 use std::future::Future;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
@@ -224,10 +224,20 @@ where
             Ok(()) => json_response(StatusCode::OK, shared.listed.clone()),
             Err(rejection) => rejection.into_response(),
         },
-        "/tools/call" => match admit(shared, head) {
-            Ok(()) => tools_call::call(shared, head, body).await.unwrap_or_else(Rejection::into_response),
-            Err(rejection) => rejection.into_response(),
-        },
+        "/tools/call" => {
+            let mut body = pin!(body);
+            let called = match admit(shared, head) {
+                Ok(()) => tools_call::call(shared, head, body.as_mut()).await,
+                Err(rejection) => Err(rejection),
+            };
+            match called {
+                Ok(response) => response,
+                Err(rejection) => {
+                    shared.http.discard(head, body).await;
+                    rejection.into_response()
+                }
+            }
+        }
         _ => Rejection::new(StatusCode::NOT_FOUND, "not found; the tools are at `/tools`").into_response(),
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::convert::Infallible;
 use std::fmt;
 use std::future::Future;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
@@ -118,14 +118,14 @@ impl Service {
         let origin = head.headers().get(header::ORIGIN).cloned();
         // Pages of other origins never read what a route serves.
         let origin = origin.filter(|_| self.inner.route(head.path()).is_none());
-        let mut response = self.inner.respond(head, body).await.unwrap_or_else(|rejection| {
-            self.server().shared.metrics.reject(rejection.why);
-            #[cfg(feature = "openapi")]
-            if self.inner.program_path(self.inner.local_path(head.path())).is_some() {
-                return rejected(rejection);
+        let mut body = pin!(body);
+        let mut response = match self.inner.respond(head, body.as_mut()).await {
+            Ok(response) => response,
+            Err(rejection) => {
+                self.inner.http.discard(head, body).await;
+                self.rejected(head, rejection)
             }
-            rejection.into_response()
-        });
+        };
         // CORS: an accepted page may read its response.
         let is_read_by =
             |origin: &HeaderValue| origin.to_str().is_ok_and(|origin| self.inner.http.guard().accepts_origin(origin));
@@ -139,6 +139,15 @@ impl Service {
             headers.insert(header::VARY, HeaderValue::from_static("origin"));
         }
         response
+    }
+
+    fn rejected(&self, head: &RequestHead, rejection: Rejection) -> Response<Body> {
+        self.server().shared.metrics.reject(rejection.why);
+        #[cfg(feature = "openapi")]
+        if self.inner.program_path(self.inner.local_path(head.path())).is_some() {
+            return rejected(rejection);
+        }
+        rejection.into_response()
     }
 }
 

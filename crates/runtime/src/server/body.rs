@@ -99,20 +99,36 @@ impl BodyReader {
     {
         let mut body = pin!(body);
         let received = self.receive(head, body.as_mut()).await;
+        if matches!(received, Err(Rejection::TooLarge(_))) {
+            self.discard_arriving(head, body).await;
+        }
+        received
+    }
+
+    /// Reads and drops the rest of the body of a request that was rejected, unless it is too large.
+    pub(super) async fn discard<B>(&self, head: &RequestHead, body: Pin<&mut B>)
+    where
+        B: Body<Data: Buf>,
+    {
+        if !body.is_end_stream() && announced_length(head).is_none_or(|length| length <= self.max_bytes) {
+            self.discard_arriving(head, body).await;
+        }
+    }
+
+    async fn discard_arriving<B: Body<Data: Buf>>(&self, head: &RequestHead, body: Pin<&mut B>) {
         // A client that expects `100 Continue` has not sent the body.
-        if matches!(received, Err(Rejection::TooLarge(_))) && !head.headers().contains_key(header::EXPECT) {
+        if !head.headers().contains_key(header::EXPECT) {
             let _receiving = head.connection().map(Connection::receiving);
             let _ = tokio::time::timeout(self.timeout.min(MAX_DISCARD_TIME), discard(body)).await;
         }
-        received
     }
 
     async fn receive<B>(&self, head: &RequestHead, body: Pin<&mut B>) -> Result<ReceivedBody, Rejection>
     where
         B: Body<Data: Buf>,
     {
-        let announced = head.headers().get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
-        if announced.is_some_and(|length: usize| length > self.max_bytes) {
+        let announced = announced_length(head);
+        if announced.is_some_and(|length| length > self.max_bytes) {
             return Err(Rejection::TooLarge(self.max_bytes));
         }
         // Without an address, each connection is a client of its own.
@@ -180,6 +196,11 @@ impl BodyReader {
         let bytes = if whole.is_empty() { first } else { whole.into() };
         Ok(ReceivedBody { bytes, charge })
     }
+}
+
+/// Returns the length of a body that its client has announced, in bytes.
+fn announced_length(head: &RequestHead) -> Option<usize> {
+    head.headers().get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
 /// Reads what arrives of a body without keeping it.

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
@@ -138,6 +138,15 @@ impl HttpServer {
     {
         head.check_json()?;
         self.bodies.read(head, body).await
+    }
+
+    /// Reads and drops the rest of the body of a request that was rejected, before the response. Otherwise the connection ends after
+    /// the response if the body arrives later, and a client that sends its next request there gets none.
+    pub async fn discard<B>(&self, head: &RequestHead, body: Pin<&mut B>)
+    where
+        B: HttpBody<Data: Buf>,
+    {
+        self.bodies.discard(head, body).await;
     }
 
     /// Serves connections until the server has shut down, in three phases.

@@ -55,6 +55,25 @@ async fn security_headers_must_not_be_repeated() {
     assert_eq!(twice.send(&list()).await.status, 403);
 }
 
+/// Clients write the body of a request after its head, and send the next request on the same connection.
+#[tokio::test]
+async fn a_connection_stays_open_after_a_request_that_is_rejected_by_its_head() {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    let address = serve(server().http().token("s3cr3t")).await;
+    let mut connection = tokio::net::TcpStream::connect(address).await.unwrap();
+    let body = list().to_string();
+    let head = format!("host: localhost\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", body.len());
+    for _ in 0..3 {
+        connection.write_all(format!("POST /mcp HTTP/1.1\r\n{head}").as_bytes()).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        connection.write_all(body.as_bytes()).await.unwrap();
+        let mut response = [0; 4096];
+        let n = connection.read(&mut response).await.unwrap();
+        assert!(response[..n].starts_with(b"HTTP/1.1 401 "), "{:?}", String::from_utf8_lossy(&response[..n]));
+    }
+}
+
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn all_loopback_addresses_are_accepted() {
