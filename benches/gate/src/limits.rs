@@ -56,8 +56,8 @@ const LIMITS: [Limits; 13] = [
     Limits { floor: "floor-manifest", n_calls: 10, rows: &[("manifest", 2.06), ("check", 1.38), ("tool-list", 2.01)] },
     // A search among 100,000 tools, in relation to a selection from as many scores.
     Limits { floor: "floor-find", n_calls: 5 * search::QUERIES, rows: &[("find", 0.65)] },
-    // The engine alone, and a call without a program.
-    Limits { floor: "floor-program", n_calls: 20, rows: &[("program", 2.50)] },
+    // The engine alone, and a call without a program. The globals that models expect are added to each engine.
+    Limits { floor: "floor-program", n_calls: 20, rows: &[("program", 2.82)] },
     Limits { floor: "add_async", n_calls: 500, rows: &[("program-add_async", 34.0)] },
 ];
 

@@ -406,7 +406,7 @@ async fn the_backup_of_the_chapter_can_be_read_by_its_owner_only_and_has_the_run
     let connect = Connect::file(shell.0.0.join("runs.db"));
     let _worker = shell.serve("my-tools serve --durable runs.db", &connect, false).await;
     shell.run("my-tools chain run order.json --durable runs.db --id order-42");
-    let chapter = include_str!("../../../../docs/durable.md");
+    let chapter = include_str!("../../../../docs/durable-operate.md");
     let backup = chapter.split("`(umask ").nth(1).and_then(|rest| rest.split(")`").next()).unwrap();
     shell.run(&format!("sh -c \"umask {backup}\""));
     let mode = std::fs::metadata(shell.0.0.join("copy.db")).unwrap().permissions().mode();

@@ -32,9 +32,9 @@ async fn the_tools_of_workers_are_listed_shown_searched_and_called() {
     assert!(found.contains("diary:count_up"), "{found}");
     let (called, errors, exit) = run(&server, &["call"], &["diary:record", "--id", "7", "--ms", "0"]);
     assert_eq!((called.trim(), exit), ("7", Some(0)), "{errors}");
-    // The flags are those of the tool.
+    // The flags are those of the tool, whose schema checks their values.
     let (_, errors, exit) = run(&server, &["call"], &["diary:record", "--id", "seven", "--ms", "0"]);
-    assert!(exit == Some(2) && errors.contains("'--id <INTEGER>'"), "{errors}");
+    assert!(exit == Some(1) && errors.contains("/id must be an integer, got \"seven\""), "{errors}");
 
     let pid = worker.0.id().to_string();
     assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
