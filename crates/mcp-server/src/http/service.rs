@@ -123,7 +123,14 @@ impl Service {
             Ok(response) => response,
             Err(rejection) => {
                 self.inner.http.discard(head, body).await;
-                self.rejected(head, rejection)
+                self.server().shared.metrics.reject(rejection.why);
+                let respond: fn(Rejection) -> Response<Body> = Rejection::into_response;
+                #[cfg(feature = "openapi")]
+                let respond = match self.inner.program_path(self.inner.local_path(head.path())) {
+                    Some(_) => rejected,
+                    None => respond,
+                };
+                respond(rejection)
             }
         };
         // CORS: an accepted page may read its response.
@@ -139,15 +146,6 @@ impl Service {
             headers.insert(header::VARY, HeaderValue::from_static("origin"));
         }
         response
-    }
-
-    fn rejected(&self, head: &RequestHead, rejection: Rejection) -> Response<Body> {
-        self.server().shared.metrics.reject(rejection.why);
-        #[cfg(feature = "openapi")]
-        if self.inner.program_path(self.inner.local_path(head.path())).is_some() {
-            return rejected(rejection);
-        }
-        rejection.into_response()
     }
 }
 
