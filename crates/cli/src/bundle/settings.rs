@@ -201,8 +201,9 @@ impl Setting {
         let notes: Vec<String> = notes.into_iter().flatten().collect();
         let description = if notes.is_empty() { help } else { format!("{help} ({})", notes.join("; ")) };
         let long = arg.get_long()?;
-        let title = long.replace('-', " ");
-        let title = title[..1].to_uppercase() + &title[1..];
+        let words = long.replace('-', " ");
+        let first = words.chars().next().into_iter().flat_map(char::to_uppercase);
+        let title: String = first.chain(words.chars().skip(1)).collect();
         let option = Some(format!("--{long}"));
         let setting = Self { kind, title, description, is_secret: false, is_required, default, option };
         Some((arg.get_id().to_string(), setting))
