@@ -152,9 +152,10 @@ fn sizes(call: &CallRecord) -> usize {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_runs_of_one_caller_leave_memory_to_those_of_others() {
+    // Room for the times of the calls, which have more digits on a busy machine.
     let code = code().limits(Limits::default().kept_bytes(4000));
     let program =
-        "await tools.text.long({ length: 3500 }); await tools.math.add({ a: 1, b: 1 }); await tools.time.hang()";
+        "await tools.text.long({ length: 3000 }); await tools.math.add({ a: 1, b: 1 }); await tools.time.hang()";
     let of_caller = |name: &str| Context::new().with(RequestParts::new().with_caller(name));
     let (cancel, n_ended) = (CancelToken::new(), Arc::new(AtomicUsize::new(0)));
     let runs: Vec<_> = (0..2)
@@ -171,7 +172,7 @@ async fn the_runs_of_one_caller_leave_memory_to_those_of_others() {
     while n_ended.load(Ordering::SeqCst) < 4 {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    let program = "try { return (await tools.text.long({ length: 3500 })).length } catch (error) { return [error.kind, error.retryable, error.message] }";
+    let program = "try { return (await tools.text.long({ length: 3000 })).length } catch (error) { return [error.kind, error.retryable, error.message] }";
     let value = async |caller: &str| {
         let context = of_caller(caller);
         code.run_with(&context, Limits::default(), Program::javascript(program)).await.unwrap().value()
@@ -179,12 +180,12 @@ async fn the_runs_of_one_caller_leave_memory_to_those_of_others() {
     let refused = value("alice").await;
     assert_eq!((&refused[0], &refused[1]), (&json!("overloaded"), &json!(true)), "{refused}");
     assert!(refused[2].as_str().unwrap().contains("the share of one caller of the 16000 bytes of all"), "{refused}");
-    assert_eq!(value("bob").await, 3500);
+    assert_eq!(value("bob").await, 3000);
     cancel.cancel();
     for run in runs {
         assert_eq!(run.await.unwrap().unwrap().failure().unwrap().kind, FailureKind::Cancelled);
     }
-    assert_eq!(value("alice").await, 3500);
+    assert_eq!(value("alice").await, 3000);
 }
 
 #[tokio::test]
