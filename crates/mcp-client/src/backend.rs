@@ -134,7 +134,7 @@ impl McpBackend {
         self.limited(|limits| limits.start = limit)
     }
 
-    /// Stops the process of a program that nobody has used for this time, up to twice as long: without a call, a task or a
+    /// Stops the process of a program that was unused for this time, up to twice as long: without a call, a task or a
     /// subscription. The next request starts it again, and its tools stay listed meanwhile. With
     /// connections for each session of a client, those end as well. A server over HTTP is not affected. Default: never,
     /// since a program may keep something in memory.

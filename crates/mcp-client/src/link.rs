@@ -1,6 +1,6 @@
 //! The current connection to a server, and the delays before it is restarted.
 //!
-//! `idle` stops a process that nobody uses, and `sessions` has the connections of single sessions of clients, to a server that has one for each.
+//! `idle` stops an unused process, and `sessions` has the connections of single sessions of clients.
 
 mod idle;
 mod sessions;

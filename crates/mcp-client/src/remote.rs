@@ -105,7 +105,7 @@ pub(super) struct Limits {
     pub(super) progressing_call: Duration,
     /// The timeout of connecting, of each page of tools, and of each request about a task.
     pub(super) start: Duration,
-    /// The time after which a process that nobody uses is stopped.
+    /// The time after which an unused process is stopped.
     pub(super) idle: Option<Duration>,
     pub(super) message_bytes: usize,
     pub(super) result_bytes: usize,

@@ -146,7 +146,7 @@ fn has_other_names(file: &std::fs::Metadata) -> bool {
     std::os::unix::fs::MetadataExt::nlink(file) > 1
 }
 
-/// Returns false, since the standard library does not tell.
+/// Returns false, since the standard library does not report it.
 #[cfg(not(unix))]
 fn has_other_names(_: &std::fs::Metadata) -> bool {
     false

@@ -62,7 +62,7 @@ impl Format for Chat {
         if !reply.has_started && event.get("message").is_none() {
             return Err(InvalidReply::unexpected(NAME, "`message`", &event));
         }
-        // What follows the last line is not of this reply.
+        // Data after the last line does not belong to this reply.
         let Value::Object(mut fields) = event else { return Ok(()) };
         if reply.is_complete {
             return Ok(());

@@ -29,7 +29,7 @@ pub(crate) fn answers<'s>(state: &'s State, query: &Query<'_>, limit: usize) -> 
     found
 }
 
-/// What counts as evidence for a query.
+/// The evidence of a document for a query.
 struct Evidence<'s, 'q> {
     state: &'s State,
     query: &'q ParsedQuery,

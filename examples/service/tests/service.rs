@@ -1,4 +1,4 @@
-//! The service as its users see it: pages, clients of MCP, and whoever stops it.
+//! The service as its users and operators see it: pages, clients of MCP, and its shutdown.
 
 use std::error::Error;
 use std::io::{BufRead as _, BufReader};

@@ -169,7 +169,7 @@ impl Pooler {
     ///
     /// # Panics
     ///
-    /// Panics if it does not tell its version.
+    /// Panics if the server does not report its version.
     #[must_use]
     pub fn keeps_statements() -> bool {
         let output = Command::new("pgbouncer").arg("--version").output().unwrap();

@@ -28,7 +28,7 @@ named! {
         Connecting = "connecting",
         /// The backend can be called.
         Ready = "ready",
-        /// The process of the backend was stopped, since nobody used it. The next call starts it.
+        /// The process of the backend was stopped, since it was unused. The next call starts it.
         Asleep = "asleep",
         /// The backend is connected, and its tools cannot be listed.
         Failed = "failed",

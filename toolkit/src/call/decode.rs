@@ -100,7 +100,7 @@ fn completed(decode: &mut Decode<'_>, tool: &Tool, sent: &Arguments<'_>, error: 
         return error;
     }
     let Ok(tree) = sent.to_tree() else { return error };
-    // What was sent is not what was validated, if a conversion changed it.
+    // The sent arguments are not the validated ones if a conversion changed them.
     let sent = LazyCell::new(|| tool.input().validate(&tree.value).err());
     let is_in = |pointer: &str, violations: &[Violation]| {
         let rest = |violation: &Violation| violation.pointer.strip_prefix(pointer).map(str::to_owned);

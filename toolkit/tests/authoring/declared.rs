@@ -1,4 +1,4 @@
-//! What an author declares and what a type accepts.
+//! Declarations of an author beside what a type accepts.
 
 use std::collections::HashMap;
 

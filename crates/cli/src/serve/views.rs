@@ -8,7 +8,7 @@ use toolkit_runtime::matches_wildcard;
 /// The keys of a view.
 const KEYS: [&str; 5] = ["path", "claims", "servers", "allow", "deny"];
 
-/// What a view needs of the command line.
+/// The options of the command line that concern views.
 #[derive(Clone, Copy)]
 pub(super) struct Needs {
     is_http: bool,
@@ -107,7 +107,7 @@ fn texts(value: &Value, at: &str) -> Result<Vec<String>, String> {
 
 /// Reads the path of an endpoint.
 fn path(value: &Value, at: &str) -> Result<String, String> {
-    /// What the server itself serves.
+    /// The tools, prompts and resources of the server without a view.
     const TAKEN: [&str; 5] = ["/mcp", "/healthz", "/metrics", "/status", "/explorer"];
     let path = value.as_str().unwrap_or_default();
     let is_segment = |segment: &str| {

@@ -387,7 +387,7 @@ async fn the_commands_of_the_chapter_run_as_they_are_written() {
     let lines: Vec<&str> = block("sh", 3).lines().collect();
     let run = |line: &&str| {
         let output = shell.command(line).output().unwrap();
-        // What the run allows depends on how far it has come.
+        // The state of the run decides which commands it allows.
         let changes = line.contains(" cancel ") || line.contains(" retry ");
         let is_refused = changes && String::from_utf8_lossy(&output.stderr).contains(" and cannot be ");
         assert!(output.status.success() || is_refused, "{line}: {output:?}");

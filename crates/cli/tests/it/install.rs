@@ -92,7 +92,7 @@ fn an_entry_for_development_builds_the_program_and_is_its_own() {
     let changed = entry(&home.read(CURSOR));
     assert_eq!(changed["command"], home.path("bin/cargo").to_str().unwrap());
     assert_eq!(changed["args"], json!([&own[..], &["--", "--read-only"]].concat()));
-    // It is the entry of this program, which the other kind of entry replaces.
+    // The entry belongs to this program, so the other kind of entry replaces it.
     home.run(&["install", "cursor", "--yes"]).exits(0);
     assert_eq!(entry(&home.read(CURSOR))["args"], json!(["serve"]));
     run(&[]).exits(0);

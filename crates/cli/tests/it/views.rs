@@ -187,7 +187,7 @@ fn each_endpoint_of_the_chapter_serves_its_view() {
     assert_eq!(serving.names("/finance/mcp").len(), 2);
 }
 
-/// What a program tries to learn about the tools of others.
+/// Attempts of a program to learn about the tools of others.
 const ATTACKS: [&str; 20] = [
     "return namespaces()",
     "return search('salary delete all', 100)",

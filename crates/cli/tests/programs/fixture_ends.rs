@@ -33,7 +33,7 @@ fn overflow(text: String) -> String {
     deeper(&text).to_string()
 }
 
-/// Fails with an error that nobody can read.
+/// Fails with an error that is not shown.
 #[tool(namespace = "other", read_only)]
 fn broken() -> Result<i64, std::io::Error> {
     Err(std::io::Error::other("disk on fire"))

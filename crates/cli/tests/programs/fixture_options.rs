@@ -30,7 +30,7 @@ struct Options {
     backup_key: Option<String>,
 }
 
-/// What a command may not use for itself.
+/// Options whose names no command may take.
 #[derive(clap::Args)]
 struct Clash {
     #[arg(long)]

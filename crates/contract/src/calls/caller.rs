@@ -175,7 +175,7 @@ fn has_written(notes: &Receiver<()>) -> bool {
     notes.recv_timeout(COUNTING).is_ok()
 }
 
-/// What the current thread has written so far.
+/// The output of the current thread so far.
 struct Written {
     bytes: u64,
     n_writes: u64,

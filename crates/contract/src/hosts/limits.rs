@@ -25,11 +25,11 @@ pub struct Host {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct HostLimit {
-    /// What is limited.
+    /// The limited property of tools.
     pub limited: Limited,
     /// The greatest number that has no effect, in the unit of [`Limited`].
     pub max: usize,
-    /// What the host does above the limit, such as `leaves the tool out`.
+    /// The reaction of the host above the limit, such as `leaves the tool out`.
     pub effect: &'static str,
     /// A report or document that states the limit.
     pub source: &'static str,
@@ -37,7 +37,7 @@ pub struct HostLimit {
     pub date: &'static str,
 }
 
-/// What a [`HostLimit`] limits.
+/// The subject of a [`HostLimit`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Limited {

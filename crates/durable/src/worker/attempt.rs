@@ -108,13 +108,13 @@ pub(super) enum End<T> {
     Opened(Opened),
 }
 
-/// What a call waits for, which ends it.
+/// An event that a call waits for, and that ends it.
 pub(super) enum Opened {
     Question(Question),
     Child(ChildRun),
 }
 
-/// What earlier attempts have waited for.
+/// The events that earlier attempts have waited for.
 #[derive(Clone, Default)]
 pub(super) struct EarlierAnswers {
     /// The answers, in the order of the questions.

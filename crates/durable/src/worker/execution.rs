@@ -28,7 +28,7 @@ pub(super) struct Execution {
 pub(super) enum Stop {
     /// The run was cancelled, or belongs to another execution.
     Lost,
-    /// What was recorded cannot be read.
+    /// The record of the run cannot be read.
     Damaged(DurableError),
 }
 

@@ -29,7 +29,7 @@ const OWNED: &str = "SELECT execution, n_decisions + \
 const LEFT: &str = "phase = 'started' \
      AND NOT EXISTS (SELECT id FROM toolkit_workers WHERE toolkit_workers.id = toolkit_runs.worker)";
 
-/// What a worker remembers from one look to the next.
+/// The memory of a worker from one round of upkeep to the next.
 #[derive(Default)]
 struct Looks {
     /// The last sign of each other worker, and the time at which this one saw it first.

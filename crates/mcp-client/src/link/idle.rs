@@ -10,7 +10,7 @@ use toolkit::backend::OfferedTools;
 use super::Link;
 use crate::server_info::ServerInfo;
 
-/// What is remembered of a server whose process may end while it is unused.
+/// The memory of a server whose process may end while it is unused.
 #[derive(Default)]
 pub(super) struct Idle(Mutex<IdleServer>);
 
@@ -20,7 +20,7 @@ struct IdleServer {
     used_at: Option<Instant>,
     /// The tools as last listed.
     listed: Option<OfferedTools>,
-    /// What the server has declared, while its process is stopped.
+    /// The declarations of the server, while its process is stopped.
     info: Option<ServerInfo>,
     /// True if a task waits until the process is unused.
     is_watched: bool,

@@ -171,7 +171,7 @@ const DONE: &str = "[DONE]";
 /// Adds an event, unless it has no content.
 fn add(api: Api, event: Value, reply: &mut Assembly) -> Result<(), InvalidReply> {
     match &event {
-        // What follows the last event is not of this reply.
+        // Data after the last event does not belong to this reply.
         _ if reply.is_done => Ok(()),
         Value::Null => Ok(()),
         Value::Object(fields) if fields.is_empty() => Ok(()),

@@ -12,7 +12,7 @@ pub(super) use crate::reply::ANSWER_TOOL as TOOL;
 use crate::reply::Api;
 use crate::reply::answer_schema;
 
-/// How the model gives its answer, with the schema of it.
+/// The form in which the model gives its answer, with its schema.
 #[derive(Clone, Debug)]
 pub(crate) enum AnswerForm {
     /// As text in the provider's format.

@@ -1,4 +1,4 @@
-//! What differs between the requests of APIs: one row for each API.
+//! The differences between the requests of APIs: one row for each API.
 
 use serde_json::{Value, json};
 use toolkit::catalog::{Catalog, Diagnostics, Naming};
@@ -388,7 +388,7 @@ const BEDROCK: RequestFormat = RequestFormat {
     ..GEMINI
 };
 
-/// What a request to an API needs.
+/// The parts of a request to an API.
 impl Api {
     /// Returns all APIs.
     pub fn all() -> impl ExactSizeIterator<Item = Self> {

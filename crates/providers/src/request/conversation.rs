@@ -74,7 +74,7 @@ pub struct Conversation {
     max_tokens: u64,
 }
 
-/// What to do after a response.
+/// The next step after a response.
 #[derive(Clone, Debug)]
 pub enum NextStep {
     /// Send the same request again after this time: the server is overloaded, or the reply broke off.

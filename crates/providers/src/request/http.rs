@@ -1,4 +1,4 @@
-//! What an HTTP client sends.
+//! A request for an HTTP client.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What to send again, and when.
+//! The decision whether to send a request again, and when.
 
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;

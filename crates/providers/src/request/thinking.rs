@@ -1,6 +1,6 @@
-//! How much a model thinks before it replies.
+//! The effort of a model's reasoning before it replies.
 
-/// How much a model thinks before it replies. Not every model of a provider supports each of these.
+/// The effort of a model's reasoning before it replies. Not every model of a provider supports each of these.
 ///
 /// ```
 /// use serde_json::json;

@@ -98,7 +98,7 @@ thread_local! {
     static ON: Cell<On> = const { Cell::new(On::Other) };
 }
 
-/// What a thread does.
+/// The work of a thread.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum On {
     /// Anything but a step.

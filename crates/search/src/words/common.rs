@@ -1,6 +1,6 @@
 //! Words that requests and tools of any kind contain.
 
-/// Returns true if a stem belongs to a common word, or is a number. Such words do not tell what a request is about.
+/// Returns true if a stem belongs to a common word, or is a number. Such words carry no topic of a request.
 pub(crate) fn is_common(stem: &str) -> bool {
     stem.bytes().all(|byte| byte.is_ascii_digit()) || COMMON_STEMS.binary_search(&stem).is_ok()
 }

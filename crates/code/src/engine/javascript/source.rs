@@ -25,7 +25,7 @@ pub(super) struct Source {
     text: String,
     /// The code inside the text, without a fence.
     written: String,
-    /// That code as it runs: the same, but with spaces in place of types and exports.
+    /// The code that runs: the same, but with spaces in place of types and exports.
     code: String,
     /// The number of lines before the code.
     offset: usize,

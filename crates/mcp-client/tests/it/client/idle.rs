@@ -1,4 +1,4 @@
-//! Programs that stop while nobody uses them.
+//! Programs that stop while they are unused.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use toolkit_mcp_client::{McpBackend, McpServers};
 use super::sessions::{pid, proxied, runs};
 use super::{call, dispatcher, in_the_end, program, until};
 
-/// The faulty server, which stops when nobody has used it for `limit`.
+/// The faulty server, which stops when it was unused for `limit`.
 fn sleepy(command: &str, limit: &str) -> McpBackend {
     let servers = json!({ "mcpServers": { "peer": {
         "command": command, "args": ["usual"], "toolkit": { "idleTimeout": limit },

@@ -282,7 +282,7 @@ async fn a_page_does_not_get_the_calls_of_a_server_that_is_away() {
     let (registered, [app, other]) = backends(["app", "other"]);
     let Value::Object(meta) = json!({ "ui": { "resourceUri": "ui://page" } }) else { unreachable!() };
     add_tool(&app, Tool::builder("show").description("Shows.").meta(meta).build().unwrap());
-    // The listed names of `peer:echo` and `other:gone`, and one that nobody else has.
+    // The listed names of `peer:echo` and `other:gone`, and one that no other server has.
     for name in ["peer_echo", "other_gone", "refresh"] {
         add(&app, name);
     }

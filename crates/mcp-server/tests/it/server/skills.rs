@@ -194,7 +194,7 @@ fn subtract(a: i32, b: i32) -> i32 {
     a - b
 }
 
-/// Says hello.
+/// Greets.
 #[tool]
 fn skill_hello() {}
 

@@ -1,6 +1,6 @@
 //! Views: two callers, each of whom attacks the view of the other.
 //!
-//! What the caller Bob receives beside hidden servers is compared, byte by byte, with what he receives where nobody has them.
+//! The responses to the caller Bob beside hidden servers equal, byte by byte, those of a proxy without them.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -194,7 +194,7 @@ impl World {
     }
 }
 
-/// The names of hidden tools, prompts and resources in all spellings, beside visible ones and those that nobody has.
+/// The names of hidden tools, prompts and resources in all spellings, beside visible ones and those that no server has.
 const NAMES: [&str; 27] = [
     "run_list",
     "salary_read",

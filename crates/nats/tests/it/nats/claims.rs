@@ -66,7 +66,7 @@ async fn each_delivery_of_a_claimed_call_has_the_same_answer() {
     let is_known = |(event, _): &(Option<String>, String)| event.is_none() || event.as_deref() == Some("claimed");
     assert!(answers.iter().all(is_known), "{answers:?}");
     assert_eq!(noted(&server, "start")[&8], 1);
-    // Who knows the id, but is another caller or sends other arguments, gets no answer of this call.
+    // Another caller who knows the id, or other arguments under it, get no answer of this call.
     assert_eq!(deliver("one", json!({ "id": 10, "ms": 0 })).await, (None, "10".to_owned()));
     let other = async_nats::ConnectOptions::new().custom_inbox_prefix("_INBOX.other");
     let other = other.connect(server.url()).await.unwrap();

@@ -81,7 +81,7 @@ fn dispatcher() -> (Dispatcher, ExportedNames) {
     (Dispatcher::new(catalog).unwrap(), names)
 }
 
-/// What a host does with a reply: what it shows and counts, the end, the calls, those that ran, and what goes back.
+/// The steps of a host with a reply: it shows, counts, finds the end and the calls, runs them, and sends results back.
 #[derive(Clone, Debug, PartialEq)]
 struct Outcome {
     text: String,

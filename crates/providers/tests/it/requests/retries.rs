@@ -1,4 +1,4 @@
-//! What to send again, and when.
+//! Decisions whether to send a request again, and when.
 
 use std::time::Duration;
 

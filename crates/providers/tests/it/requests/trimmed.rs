@@ -6,7 +6,7 @@ use toolkit_providers::reply::Api;
 use toolkit_providers::request::Request;
 use toolkit_providers::{anthropic, gemini, openai};
 
-/// What happens in a conversation.
+/// An event of a conversation.
 #[derive(Clone, Debug)]
 enum Event {
     User(usize),

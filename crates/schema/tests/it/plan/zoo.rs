@@ -166,7 +166,7 @@ where
         }
         if let Ok(value) = serde_json::from_str::<T>(&text) {
             let by_serde = serde_json::to_string(&value).expect("it was written");
-            // Such a map cannot be told from raw JSON, which is refused; see `raw_json_is_left_to_the_slow_path`.
+            // Such a map looks like raw JSON, which is refused; see `raw_json_is_left_to_the_slow_path`.
             if by_serde.contains("$serde_json::private::RawValue") {
                 continue;
             }

@@ -119,7 +119,7 @@ fn body_and_stream_agree_about_each_field_that_is_absent_or_null() {
     }
 }
 
-/// The fields that say where the piece of an event belongs.
+/// The fields with the position of the piece of an event.
 const OF_PLACE: [&str; 6] =
     ["index", "output_index", "content_index", "contentBlockIndex", "item_id", "sequence_number"];
 

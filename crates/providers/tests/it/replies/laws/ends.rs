@@ -1,4 +1,4 @@
-//! How the message of a model may end, whatever the model wrote and the reader left out of it.
+//! The valid ends of a message, for every text of a model and every omission of a reader.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
