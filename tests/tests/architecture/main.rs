@@ -7,18 +7,32 @@ mod layers;
 mod modules;
 mod release;
 mod rooms;
+mod unit_tests;
 mod walk;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::LazyLock;
 
 use circles::circles;
 use imports::{Imports, imports};
 use layers::layers;
+use serde_json::Value;
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+}
+
+/// Returns all packages of the workspace, as `cargo metadata` describes them.
+fn packages() -> Vec<Value> {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--no-deps", "--offline", "--format-version", "1"])
+        .current_dir(root())
+        .output()
+        .expect("cargo runs");
+    let mut metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo prints JSON");
+    serde_json::from_value(metadata["packages"].take()).expect("a list of packages")
 }
 
 /// The folder of every library of the workspace, by the name of its package; `toolkit` for `toolkit-core`.

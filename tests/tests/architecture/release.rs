@@ -1,20 +1,12 @@
 //! The metadata of published packages.
 
-use std::process::Command;
-
 use serde_json::Value;
 
-use super::root;
+use super::packages;
 
 #[test]
 fn every_published_package_has_what_a_registry_and_its_readers_need() {
-    let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--no-deps", "--offline", "--format-version", "1"])
-        .current_dir(root())
-        .output()
-        .expect("cargo runs");
-    let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo prints JSON");
-    let packages = metadata["packages"].as_array().expect("a list of packages");
+    let packages = packages();
     let published: Vec<&Value> = packages.iter().filter(|package| package["publish"].is_null()).collect();
     assert!(published.len() > 15, "{}", published.len());
     for package in published {

@@ -181,18 +181,3 @@ impl fmt::Debug for RequestParts {
             .finish_non_exhaustive()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use crate::Context;
-
-    use super::RequestParts;
-
-    #[test]
-    fn the_parts_that_a_host_attaches_take_precedence_over_those_of_the_server() {
-        let of = |path: &'static str| RequestParts::new().with_path(path);
-        let served = Context::new().with_request(move || of("/mcp"));
-        assert_eq!(served.request().path(), Some("/mcp"));
-        assert_eq!(served.with(of("/tenant")).request().path(), Some("/tenant"));
-    }
-}

@@ -472,37 +472,3 @@ impl Catalog {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::wrapped;
-
-    #[test]
-    fn references_follow_what_they_point_to() {
-        let tree = json!({
-            "$schema": "https://json-schema.org/draft/2020-12/schema",
-            "anyOf": [
-                { "type": "integer", "default": { "$ref": "#" } },
-                { "type": "array", "items": { "$ref": "#" } },
-                { "$ref": "#/$defs/Leaf" },
-                { "$ref": "#/anyOf/0" },
-            ],
-            "$defs": { "Leaf": { "properties": { "default": { "$ref": "#" } } } },
-        });
-        let expected = json!({
-            "$schema": "https://json-schema.org/draft/2020-12/schema",
-            "type": "object",
-            "properties": { "result": { "anyOf": [
-                { "type": "integer", "default": { "$ref": "#" } },
-                { "type": "array", "items": { "$ref": "#/properties/result" } },
-                { "$ref": "#/$defs/Leaf" },
-                { "$ref": "#/properties/result/anyOf/0" },
-            ] } },
-            "required": ["result"],
-            "$defs": { "Leaf": { "properties": { "default": { "$ref": "#/properties/result" } } } },
-        });
-        assert_eq!(wrapped(tree), expected);
-    }
-}

@@ -72,18 +72,3 @@ pub(super) fn alias_within(instance: &str, namespace: Option<&str>, alias: &str)
         Some(_) => None,
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::check_name;
-
-    #[test]
-    fn a_name_has_1_to_128_of_the_permitted_characters() {
-        for name in ["a", "Z9_-.", &"n".repeat(128)] {
-            assert_eq!(check_name(name), Ok(()), "{name}");
-        }
-        for name in ["", "a b", "ä", "a/b", &"n".repeat(129)] {
-            assert!(check_name(name).is_err(), "{name}");
-        }
-    }
-}

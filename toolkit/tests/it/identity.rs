@@ -29,6 +29,16 @@ fn tags_are_normalised_as_in_the_cases() {
 }
 
 #[test]
+fn a_name_has_1_to_128_of_the_permitted_characters() {
+    for name in ["a", "Z9_-.", &"n".repeat(128)] {
+        assert_eq!(check_name(name), Ok(()), "{name}");
+    }
+    for name in ["", "a b", "ä", "a/b", &"n".repeat(129)] {
+        assert!(check_name(name).is_err(), "{name}");
+    }
+}
+
+#[test]
 fn names_are_checked_as_in_the_cases() {
     for case in cases(TOOL_NAMES, "cases") {
         let outcome = check_name(case["name"].as_str().unwrap());

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use toolkit::catalog::Naming;
-use toolkit::mcp::{Revision, list_tools};
+use toolkit::mcp::{Revision, list_tools, with_object_result};
 use toolkit::{Catalog, Dispatcher, Tool, catalog, tool};
 
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -228,4 +228,32 @@ fn the_width_of_a_type_is_checked_and_not_listed() {
         Dispatcher::new(catalog).unwrap().call_sync("step", r#"{"by": 3000000000, "at_most": -1}"#).unwrap_err();
     let violations: Vec<String> = error.violations().iter().map(ToString::to_string).collect();
     assert_eq!(violations, ["/at_most must be at least 0, got -1", "/by must be at most 2147483647, got 3000000000"]);
+}
+
+#[test]
+fn references_into_a_wrapped_output_schema_follow_what_they_point_to() {
+    let tree = json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "anyOf": [
+            { "type": "integer", "default": { "$ref": "#" } },
+            { "type": "array", "items": { "$ref": "#" } },
+            { "$ref": "#/$defs/Leaf" },
+            { "$ref": "#/anyOf/0" },
+        ],
+        "$defs": { "Leaf": { "properties": { "default": { "$ref": "#" } } } },
+    });
+    let expected = json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "type": "object",
+        "properties": { "result": { "anyOf": [
+            { "type": "integer", "default": { "$ref": "#" } },
+            { "type": "array", "items": { "$ref": "#/properties/result" } },
+            { "$ref": "#/$defs/Leaf" },
+            { "$ref": "#/properties/result/anyOf/0" },
+        ] } },
+        "required": ["result"],
+        "$defs": { "Leaf": { "properties": { "default": { "$ref": "#/properties/result" } } } },
+    });
+    let fields = [("outputSchema".to_owned(), tree)].into_iter().collect();
+    assert_eq!(with_object_result(fields)["outputSchema"], expected);
 }

@@ -1,7 +1,7 @@
 //! Tools that call tools: the dispatcher and the catalog as parameters.
 
 use serde_json::{Value, json};
-use toolkit::call::Credentials;
+use toolkit::call::{Credentials, RequestParts};
 use toolkit::{Catalog, Context, Dispatcher, ToolError, catalog, handle, tool};
 
 /// Doubles a number.
@@ -65,4 +65,12 @@ async fn a_nested_call_sees_no_credentials_that_the_outer_tool_does_not_require(
     let nested = json!({ "id": "secret_len", "arguments": {} });
     let error = dispatcher.call_with(&context, "call_any", nested).await.unwrap_err();
     assert!(error.to_string().contains("the secret `KEY`"), "{error}");
+}
+
+#[test]
+fn a_request_that_the_host_attaches_takes_precedence_over_that_of_the_server() {
+    let request = |path: &'static str| RequestParts::new().with_path(path);
+    let served = Context::new().with_request(move || request("/mcp"));
+    assert_eq!(served.request().path(), Some("/mcp"));
+    assert_eq!(served.with(request("/tenant")).request().path(), Some("/tenant"));
 }
