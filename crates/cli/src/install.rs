@@ -2,13 +2,15 @@
 //!
 //! | module | part |
 //! |---|---|
-//! | `client` | the clients, the places of their files, and the entry of the server in these |
+//! | `client` | the clients, and the entry of the server in their files |
+//! | `places` | the directories of these files |
 //! | `document` | changes the text after it was checked |
 //! | `change` | shows the difference without secrets, and makes the change in the file, or by a command of the client if it has one |
 
 mod change;
 mod client;
 mod document;
+mod places;
 
 use std::path::PathBuf;
 
@@ -16,7 +18,8 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use toolkit::Catalog;
 use toolkit_contract::hosts::{self, Host};
 
-use self::client::{Client, Os, Places, Scope};
+use self::client::{Client, Scope};
+use self::places::{Os, Places};
 use crate::error::{CommandError, Exit};
 use crate::options::switch;
 use crate::program::Program;

@@ -13,8 +13,9 @@ use jsonc_parser::parse_to_serde_value;
 use serde_json::{Map, Value};
 use toolkit_runtime::{FileAccess, Replacement, read_regular_file};
 
-use super::client::{DEV, Entry, Os, Scope, executable, stem};
+use super::client::{DEV, Entry, Scope, executable, stem};
 use super::document::{self, Document};
+use super::places::Os;
 use super::{ChangedConfig, failed};
 use crate::error::{CommandError, Exit};
 use crate::report::is_confirmed;

@@ -24,6 +24,7 @@ mod nats;
 mod openapi;
 mod otc;
 mod page;
+mod places;
 mod program_options;
 mod replicas;
 mod serve;
