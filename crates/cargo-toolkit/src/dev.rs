@@ -26,7 +26,7 @@ mod stand_in;
 use std::ffi::OsString;
 use std::fs::{self, File, TryLockError};
 use std::hash::{BuildHasher as _, RandomState};
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::sync::LazyLock;
@@ -41,7 +41,7 @@ use self::http_relay::HttpRelay;
 use self::relay::Relay;
 use self::sources::{Sources, Stamp, stamp};
 use crate::package::{Package, WatchedPackage, cargo};
-use crate::program;
+use crate::{program, say};
 
 /// The time between two looks at the sources.
 const INTERVAL: Duration = Duration::from_millis(100);
@@ -312,10 +312,4 @@ impl WatchedProgram {
         }
         command
     }
-}
-
-/// Prints a line for the user.
-fn say(line: &str) {
-    // Errors while writing to stderr cannot be reported.
-    let _ = writeln!(anstream::stderr(), "{line}");
 }

@@ -90,13 +90,17 @@ fn replace_process(mut command: Command) -> ExitCode {
 }
 
 fn fail(message: &str, code: u8) -> ExitCode {
-    // The reasons of the operating system, without its numbers.
-    let mut parts = message.split(" (os error ");
-    let first = parts.next().unwrap_or_default().to_owned();
-    let message = parts.fold(first, |text, part| text + part.split_once(')').map_or("", |(_, rest)| rest));
-    // Errors while writing to stderr cannot be reported.
-    let _ = writeln!(anstream::stderr(), "error: {message}");
+    say(&format!("error: {message}"));
     ExitCode::from(code)
+}
+
+/// Writes a line to stderr, with the reasons of the operating system but without its numbers.
+fn say(line: &str) {
+    let mut parts = line.split(" (os error ");
+    let first = parts.next().unwrap_or_default().to_owned();
+    let line = parts.fold(first, |text, part| text + part.split_once(')').map_or("", |(_, rest)| rest));
+    // Errors while writing to stderr cannot be reported.
+    let _ = writeln!(anstream::stderr(), "{line}");
 }
 
 fn command_line() -> clap::Command {

@@ -281,7 +281,7 @@ fn write(status: &RunStatus, as_json: bool) -> Result<(), CommandError> {
     let version = status.version.as_deref().unwrap_or("unknown");
     style::write_line(&format!("{}, version {version}", status.state.name()))?;
     if let Some(error) = &status.error {
-        style::write_line(&printable(&format!("error: {error}")))?;
+        style::write_line(&printable(&format!("error: {}", style::without_os_codes(error))))?;
     }
     for step in &status.steps {
         let state = match &step.state {

@@ -82,7 +82,8 @@ pub(crate) struct Log;
 #[cfg(feature = "serve")]
 impl Write for Log {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        QUEUE.push(bytes);
+        // A whole event, which `tracing_subscriber` writes at once.
+        QUEUE.push(without_os_codes(&String::from_utf8_lossy(bytes)).as_bytes());
         Ok(bytes.len())
     }
 

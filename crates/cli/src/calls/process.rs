@@ -18,8 +18,8 @@ use toolkit_contract::calls::{CallDiagnostic, CallReport, Calls, Defect};
 use super::journal::{JOURNAL, JournalReader, JournalWriter, Line};
 use crate::error::{CommandError, Exit};
 use crate::meter::Meter;
-use crate::style::printable;
-use crate::{credentials, runtime};
+use crate::style::{ERROR, printable};
+use crate::{credentials, runtime, stderr};
 
 /// The interval at which the journal is read.
 const TICK: Duration = Duration::from_millis(20);
@@ -47,7 +47,7 @@ pub(super) fn make_calls(
     let write = move |line: &Line| {
         // Without a journal, the process that waits reports that this one has ended.
         if let Err(error) = journal.write(line) {
-            eprintln!("error: cannot write the journal of the calls: {error}");
+            stderr::say(ERROR, &format!("cannot write the journal of the calls: {error}"));
             std::process::exit(1);
         }
     };

@@ -23,7 +23,7 @@ use crate::login::Logins;
 use crate::options::{MAX_MANIFEST_BYTES, duration, switch};
 use crate::report::counted;
 use crate::stderr;
-use crate::style::{ERROR, NOTE, WARNING};
+use crate::style::{ERROR, NOTE, WARNING, without_os_codes};
 
 /// The default time to wait for the tools of other servers before serving, since many clients request the list once and
 /// ignore changes. Launchers such as `npx` and `uvx` take some seconds. The tools of slower servers are added as soon as they
@@ -295,7 +295,7 @@ impl Configured {
                     tokio::spawn(changes.stop_retired());
                 }
                 Err(reason) => {
-                    let file = self.file.display();
+                    let (file, reason) = (self.file.display(), without_os_codes(&reason));
                     stderr::say(ERROR, &format!("the configuration is not applied: {file}: {reason}"));
                     proxy.set_configuration_errors([format!("the configuration is not applied: {reason}")]);
                 }

@@ -10,6 +10,7 @@ use super::{Ran, TOOLS, command, fed};
 /// Returns the lines of a log as `LEVEL message`.
 #[track_caller]
 fn messages(log: &str) -> Vec<String> {
+    assert!(!log.contains("os error"), "{log}");
     let message = |line: &str| {
         let line: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line:?} in {log}"));
         let time = line["timestamp"].as_str().unwrap_or_else(|| panic!("no time: {line}"));
@@ -73,6 +74,7 @@ fn a_proxy_reports_its_servers_in_objects() {
 #[test]
 fn panics_and_what_tools_write_to_stderr_are_objects_also_in_a_file() {
     let calls = call(1, "bad_panics", json!({})) + &call(2, "slow_walk", json!({ "steps": 1 }));
+    let calls = calls + &call(3, "bad_broken", json!({}));
     let path = temporary("log");
     let to_file = {
         let mut command = command(&TOOLS, &SERVE);
@@ -90,5 +92,7 @@ fn panics_and_what_tools_write_to_stderr_are_objects_also_in_a_file() {
         let messages = messages(&log);
         assert_has(&messages, "ERROR", "index out of sorts");
         assert_has(&messages, "INFO", "begun");
+        assert_has(&messages, "ERROR", "tool failed");
+        assert!(log.contains("disk on fire"), "{log}");
     }
 }

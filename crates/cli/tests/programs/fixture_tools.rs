@@ -278,7 +278,8 @@ fn refuse() -> Result<i64, ToolError> {
 /// Fails with an internal error.
 #[tool(namespace = "bad", version = "1.0.0")]
 fn broken() -> Result<i64, std::io::Error> {
-    Err(std::io::Error::other("disk on fire"))
+    // With the number of the operating system, as libraries quote it.
+    Err(std::io::Error::other("disk on fire (os error 5)"))
 }
 
 /// Panics.
