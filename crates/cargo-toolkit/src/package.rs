@@ -92,10 +92,8 @@ impl WatchedPackage {
         if toolkit_dependency(&metadata, package).is_none() {
             return Err(format!("`{}` does not depend on `{TOOLKIT}`", package.name));
         }
-        let linked = reachable(&metadata, package);
-        let is_watched =
-            |other: &&PackageMetadata| metadata.workspace_members.contains(&other.id) && linked.contains(&&*other.id);
-        let directories = metadata.packages.iter().filter(is_watched);
+        let linked = reachable(&metadata, package).into_iter();
+        let directories = linked.filter(|other| metadata.workspace_members.contains(&other.id));
         Ok(Self {
             name: package.name.clone(),
             version: package.version.clone(),
@@ -155,8 +153,8 @@ fn choose<'m>(
         let found = members.into_iter().find(|package| package.id == *root);
         return found.ok_or_else(|| "cargo names a package that it does not list".to_owned());
     }
-    let has_tools = |package: &&PackageMetadata| suitable(package) && toolkit_dependency(metadata, package).is_some();
-    let candidates: Vec<&PackageMetadata> = members.into_iter().filter(has_tools).collect();
+    let has_tools = |package: &'m PackageMetadata| suitable(package) && toolkit_dependency(metadata, package).is_some();
+    let candidates: Vec<&PackageMetadata> = members.into_iter().filter(|package| has_tools(package)).collect();
     match candidates[..] {
         [package] => Ok(package),
         [] => Err(format!("no {kind} of the workspace depends on `{TOOLKIT}`")),
@@ -168,34 +166,23 @@ fn choose<'m>(
     }
 }
 
-/// Returns the ids of a package and of its direct and transitive dependencies.
-fn reachable<'m>(metadata: &'m Metadata, package: &'m PackageMetadata) -> BTreeSet<&'m str> {
-    let mut seen = BTreeSet::new();
-    let mut open: Vec<&str> = vec![&package.id];
-    while let Some(id) = open.pop() {
-        if seen.insert(id) {
-            open.extend(metadata.dependencies.get(id).into_iter().flatten().map(|id| &**id));
-        }
-    }
-    seen
-}
-
-/// Returns the direct or transitive dependency `toolkit-core` of a package.
-fn toolkit_dependency<'m>(metadata: &'m Metadata, package: &PackageMetadata) -> Option<&'m PackageMetadata> {
+/// Returns a package, its dependencies, theirs, and so on, each once. The direct ones come first.
+fn reachable<'m>(metadata: &'m Metadata, package: &'m PackageMetadata) -> Vec<&'m PackageMetadata> {
     let packages: BTreeMap<&str, &PackageMetadata> =
         metadata.packages.iter().map(|package| (&*package.id, package)).collect();
-    let mut seen: BTreeSet<&str> = BTreeSet::new();
-    // Breadth first: if several versions are linked, the direct dependency of the package is found first.
-    let mut layer: Vec<&str> = vec![&package.id];
-    while !layer.is_empty() {
-        let found = layer.iter().filter_map(|id| packages.get(id).copied());
-        if let Some(toolkit) = found.into_iter().find(|found| found.name == TOOLKIT && found.id != package.id) {
-            return Some(toolkit);
-        }
-        let dependencies = layer.iter().filter_map(|id| metadata.dependencies.get(*id)).flatten();
-        layer = dependencies.map(|id| &**id).filter(|id| seen.insert(id)).collect();
+    let (mut found, mut seen, mut next) = (vec![package], BTreeSet::from([&*package.id]), 0);
+    while let Some(package) = found.get(next) {
+        let dependencies = metadata.dependencies.get(&package.id).into_iter().flatten();
+        let unseen = dependencies.filter(|id| seen.insert(id));
+        found.extend(unseen.filter_map(|id| packages.get(&**id)));
+        next += 1;
     }
-    None
+    found
+}
+
+/// Returns the direct or transitive dependency `toolkit-core` of a package. If several versions are linked, it is the direct one.
+fn toolkit_dependency<'m>(metadata: &'m Metadata, package: &'m PackageMetadata) -> Option<&'m PackageMetadata> {
+    reachable(metadata, package).into_iter().skip(1).find(|found| found.name == TOOLKIT)
 }
 
 /// Returns the source of `toolkit-cli`, which is that of `toolkit-core`: another source would link a second one without
