@@ -89,6 +89,8 @@ pub(crate) fn run(all: &ArgMatches, options: &ArgMatches) -> Result<ExitCode, St
     if let Some(name) = crate::package_options().iter().map(|arg| arg.get_id().as_str()).find(is_given) {
         return Err(format!("write `--{name}` after `dev`"));
     }
+    #[cfg(unix)]
+    end_at_interrupt().map_err(|error| format!("cannot handle Ctrl-C: {error}"))?;
     let program = ServedProgram::new(options)?;
     let (options, mut arguments) = (options.clone(), arguments(options));
     let listener = http_relay::bind(&mut arguments)?;
@@ -118,6 +120,20 @@ pub(crate) fn run(all: &ArgMatches, options: &ArgMatches) -> Result<ExitCode, St
     let _ = output.join();
     // A build ends with this process.
     Ok(ExitCode::SUCCESS)
+}
+
+/// Ends with one line at Ctrl-C. Programs and builds, which are in process groups of their own, end with their pipes.
+#[cfg(unix)]
+fn end_at_interrupt() -> io::Result<()> {
+    let mut signals = signal_hook::iterator::Signals::new([signal_hook::consts::SIGINT])?;
+    thread::spawn(move || {
+        if let Some(signal) = signals.forever().next() {
+            say("note: stopped by Ctrl-C; the program and its build end as well");
+            // The exit code of a program that a signal has ended.
+            std::process::exit(128 + signal);
+        }
+    });
+    Ok(())
 }
 
 /// What clients are connected to.

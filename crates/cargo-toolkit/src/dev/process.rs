@@ -22,6 +22,9 @@ pub(super) struct ServedProcess {
 impl ServedProcess {
     /// Starts the process. `received` is called with each line of its stdout, and at its end with `None`.
     pub(super) fn start(command: &mut Command, received: impl Fn(Option<String>) + Send + 'static) -> io::Result<Self> {
+        // Ctrl-C is for `dev` alone.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(command, 0);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
         let (input, lines) = channel::<String>();
         let stdin = child.stdin.take();

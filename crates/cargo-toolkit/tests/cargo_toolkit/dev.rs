@@ -4,5 +4,6 @@ mod chapter;
 mod client;
 mod edits;
 mod http;
+mod interrupt;
 mod package;
 mod sessions;

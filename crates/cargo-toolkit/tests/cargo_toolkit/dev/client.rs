@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin};
+use std::process::{Child, ChildStdin, Command};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 /// The time that a test waits for a message.
-const TIMEOUT: Duration = Duration::from_secs(60);
+pub(super) const TIMEOUT: Duration = Duration::from_secs(60);
 
 pub(super) struct DevClient {
     child: Mutex<Child>,
@@ -27,7 +27,8 @@ pub(super) struct Received {
     pub(super) others: Vec<String>,
     /// What was written to stderr.
     pub(super) log: String,
-    is_over: bool,
+    /// The number of pipes that have ended.
+    n_ended: usize,
 }
 
 impl Drop for DevClient {
@@ -43,8 +44,7 @@ impl DevClient {
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take().unwrap());
         let shared = Arc::clone(&received);
         thread::spawn(move || {
-            let Some(stdout) = stdout else { return };
-            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+            for line in stdout.into_iter().flat_map(|stdout| BufReader::new(stdout).lines()).map_while(Result::ok) {
                 let message: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line}"));
                 let mut received = shared.0.lock().unwrap();
                 match message.get("id").filter(|_| message.get("method").is_none()) {
@@ -53,7 +53,7 @@ impl DevClient {
                 }
                 shared.1.notify_all();
             }
-            shared.0.lock().unwrap().is_over = true;
+            shared.0.lock().unwrap().n_ended += 1;
             shared.1.notify_all();
         });
         let shared = Arc::clone(&received);
@@ -64,6 +64,8 @@ impl DevClient {
                 received.log.push('\n');
                 shared.1.notify_all();
             }
+            shared.0.lock().unwrap().n_ended += 1;
+            shared.1.notify_all();
         });
         Self { child: Mutex::new(child), input: Mutex::new(stdin), received, n_sent: AtomicU64::new(1) }
     }
@@ -90,7 +92,7 @@ impl DevClient {
             if let Some(found) = find(&received) {
                 return found;
             }
-            assert!(!received.is_over && start.elapsed() < TIMEOUT, "no {what}; {}", received.log);
+            assert!(received.n_ended < 2 && start.elapsed() < TIMEOUT, "no {what}; {}", received.log);
             received = changed.wait_timeout(received, Duration::from_millis(100)).unwrap().0;
         }
     }
@@ -148,6 +150,17 @@ impl DevClient {
         self.input.lock().unwrap().take();
         assert!(self.child.lock().unwrap().wait().unwrap().success());
         start.elapsed()
+    }
+
+    /// Presses Ctrl-C, which is for the whole process group of `dev`. Returns the exit code, and what is written then.
+    #[track_caller]
+    pub(super) fn interrupt(&self) -> (Option<i32>, String) {
+        let n_written = self.log().len();
+        let mut child = self.child.lock().unwrap();
+        let group = format!("-{}", child.id());
+        assert!(Command::new("kill").args(["-INT", "--", &group]).status().unwrap().success());
+        let code = child.wait().unwrap().code();
+        (code, self.wait("end", |received| (received.n_ended == 2).then(|| received.log[n_written..].to_owned())))
     }
 
     /// Ends `dev` as nothing can that it sees.

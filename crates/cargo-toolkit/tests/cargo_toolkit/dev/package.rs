@@ -1,12 +1,15 @@
 //! A package whose sources a test changes.
 
 use std::fs;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use super::client::DevClient;
+use super::client::{DevClient, TIMEOUT};
 
 /// A workspace with the package `served` and an empty `toolkit-core`.
 pub(super) struct EditedPackage {
@@ -55,7 +58,7 @@ impl EditedPackage {
     /// Returns a command of `cargo toolkit` in the workspace.
     pub(super) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-toolkit"));
-        command.arg("toolkit").args(args).current_dir(self.path()).env("CARGO_NET_OFFLINE", "true");
+        command.arg("toolkit").args(args).current_dir(self.path()).env("CARGO_NET_OFFLINE", "true").process_group(0);
         for variable in ["RUSTFLAGS", "CARGO_TARGET_DIR", "CARGO_INCREMENTAL"] {
             command.env_remove(variable);
         }
@@ -68,6 +71,12 @@ impl EditedPackage {
         DevClient::new(command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
     }
 
+    /// Starts `dev` at an address, as a user does.
+    pub(super) fn dev_http(&self, address: &str) -> DevClient {
+        let mut command = self.command(&["dev", "-p", "served", "--", "--http", address]);
+        DevClient::new(command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap())
+    }
+
     /// Returns the error of a command that fails, which is one line.
     #[track_caller]
     pub(super) fn complaint(&self, args: &[&str]) -> String {
@@ -78,6 +87,16 @@ impl EditedPackage {
         let lines: Vec<&str> = printed.lines().filter(|line| !line.starts_with("    Blocking waiting")).collect();
         assert_eq!(lines.len(), 1, "{printed}");
         lines[0].strip_prefix("error: ").unwrap().to_owned()
+    }
+
+    /// Waits until no process runs a program of this package, or builds it.
+    #[track_caller]
+    pub(super) fn wait_for_end(&self) {
+        let start = Instant::now();
+        while !self.processes().is_empty() {
+            assert!(start.elapsed() < TIMEOUT, "{:?}", self.processes());
+            thread::sleep(Duration::from_millis(20));
+        }
     }
 
     /// Returns the commands of the processes that run a program of this package, or build it.
