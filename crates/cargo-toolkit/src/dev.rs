@@ -9,7 +9,7 @@
 //! | `sources` | the files that are watched |
 //! | `compile` | a build, and the messages of the compiler |
 //! | `relay` | the session of a client, between its pipes and those of the processes |
-//! | `http_relay` | the address of a server, with `--http` |
+//! | `http_relay`, `http_request` | the address of a server, with `--http` |
 //! | `process` | a process that serves a session |
 //! | `stand_in`, `build_state` | the tool `dev_errors`, the answers without a program, and what is known about the build |
 //! | `message` | messages of MCP, changed in place |
@@ -17,6 +17,7 @@
 mod build_state;
 mod compile;
 mod http_relay;
+mod http_request;
 mod message;
 mod process;
 mod relay;
@@ -95,7 +96,8 @@ pub(crate) fn run(all: &ArgMatches, options: &ArgMatches) -> Result<ExitCode, St
     let (options, mut arguments) = (options.clone(), arguments(options));
     let listener = http_relay::bind(&mut arguments)?;
     if let Some(listener) = listener {
-        let relay = HttpRelay::listen(listener).map_err(|error| format!("cannot listen: {error}"))?;
+        let relay = HttpRelay::listen(listener, &program.package.name, &program.package.version);
+        let relay = relay.map_err(|error| format!("cannot listen: {error}"))?;
         watch(&relay, program, arguments, &options);
     }
     let (relay, output) = Relay::new(&program.package.name, &program.package.version);

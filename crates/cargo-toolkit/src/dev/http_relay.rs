@@ -1,26 +1,30 @@
 //! The address of a server over HTTP, which outlives the processes of the program.
 //!
 //! Each request has a connection of its own to the process that is the newest when it arrives, and its response ends the
-//! connection of the client. A replaced process ends after its last response. Streams of events, which begin with `GET`, end at
-//! once, so that their clients connect to the new process.
+//! connection of the client. A replaced process ends after its last response. Its streams of notifications end at once, so that
+//! their clients connect to the new process; the stream of the explorer also has the errors of builds.
 
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, BufReader, ErrorKind, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::process::{ChildStdin, Command};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
 
 use super::build_state::BuildState;
+use super::http_request::{HttpRequest, closing, field, read_head};
+use super::message::{Fields, id, list_changes, object, response, text};
 use super::process::LastLines;
-use super::{Front, PATIENCE, START_TIMEOUT};
+use super::{Front, INTERVAL, PATIENCE, START_TIMEOUT, stand_in};
 use crate::guard;
 
-/// The maximum size of the head of a request, in bytes.
-const MAX_HEAD_BYTES: usize = 64 << 10;
-/// The time in which a client must send the head of a request.
-const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
+/// The time in which a client must send a request.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
+/// The stream of the explorer.
+const PAGE_EVENTS: &str = "/explorer/events";
 
 /// An address that several threads serve.
 #[derive(Clone)]
@@ -28,8 +32,10 @@ pub(super) struct HttpRelay(Arc<HttpRelayShared>);
 
 struct HttpRelayShared {
     address: SocketAddr,
+    /// The name and the version of the package.
+    package: (String, String),
     served: Mutex<HttpServed>,
-    /// Notified of a new process or state.
+    /// Notified of a new process or state, and of each look at the sources.
     changed: Condvar,
 }
 
@@ -38,8 +44,8 @@ struct HttpServed {
     current: Option<HttpProcess>,
     state: BuildState,
     crash: Option<String>,
-    /// The connections of the current process whose requests began with `GET`.
-    streams: Vec<TcpStream>,
+    /// The time of the last look at the sources that found no change.
+    settled: Option<Instant>,
 }
 
 /// A running process.
@@ -52,12 +58,12 @@ struct HttpProcess {
 
 impl HttpRelay {
     /// Starts to accept connections of clients.
-    pub(super) fn listen(listener: TcpListener) -> io::Result<Self> {
+    pub(super) fn listen(listener: TcpListener, name: &str, version: &str) -> io::Result<Self> {
         let served =
-            HttpServed { n_started: 0, current: None, state: BuildState::Building, crash: None, streams: Vec::new() };
-        let address = listener.local_addr()?;
-        let shared = HttpRelayShared { address, served: Mutex::new(served), changed: Condvar::new() };
-        let relay = Self(Arc::new(shared));
+            HttpServed { n_started: 0, current: None, state: BuildState::Building, crash: None, settled: None };
+        let package = (name.to_owned(), version.to_owned());
+        let (address, changed) = (listener.local_addr()?, Condvar::new());
+        let relay = Self(Arc::new(HttpRelayShared { address, package, served: Mutex::new(served), changed }));
         let accepting = relay.clone();
         thread::spawn(move || {
             for client in listener.incoming().flatten() {
@@ -73,42 +79,127 @@ impl HttpRelay {
         self.0.served.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Returns what is served, after the time that requests wait at most.
+    fn served_after(&self, waits: impl Fn(&HttpServed) -> bool) -> MutexGuard<'_, HttpServed> {
+        let waited = self.0.changed.wait_timeout_while(self.served(), PATIENCE, |served| waits(served));
+        waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+
     /// Passes on a request and its response.
-    fn pass_on(&self, mut client: TcpStream) -> io::Result<()> {
+    fn pass_on(&self, client: TcpStream) -> io::Result<()> {
         client.set_nodelay(true)?;
-        client.set_read_timeout(Some(HEAD_TIMEOUT))?;
-        let Some((head, rest)) = read_head(&mut client)? else { return Ok(()) };
+        client.set_read_timeout(Some(REQUEST_TIMEOUT))?;
+        let Some(request) = HttpRequest::read(&client)? else { return Ok(()) };
         client.set_read_timeout(None)?;
-        let served = self.served();
-        let waits = |served: &mut HttpServed| served.current.is_none() && matches!(served.state, BuildState::Building);
-        let waited = self.0.changed.wait_timeout_while(served, PATIENCE, waits);
-        let (mut served, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        let Some(process) = &served.current else {
-            let text = format!("the program does not run: {}\n", served.state.report());
+        let message = request.message().unwrap_or_default();
+        let (method, params) = (text(&message, "method").unwrap_or_default(), object(&message, "params"));
+        let id = id(&message, "id");
+        if let Some(id) = id.as_deref().filter(|_| stand_in::is_errors(&method, &params)) {
+            let asked = Instant::now();
+            let served = self.served_after(|served| served.settled.is_none_or(|settled| settled <= asked));
+            let text = response(id, &stand_in::errors(stand_in::is_newest(&params), &served.state));
             drop(served);
-            let head =
-                "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close";
-            return write!(client, "{head}\r\nContent-Length: {}\r\n\r\n{text}", text.len());
-        };
-        let _alive = Arc::clone(&process.alive);
-        let mut server = TcpStream::connect(process.address)?;
-        if head.starts_with("GET ") {
-            served.streams.retain(|stream| stream.peer_addr().is_ok());
-            served.streams.push(server.try_clone()?);
+            return answer(&client, &request, "200 OK\r\nContent-Type: application/json", &text);
         }
+        let waits = |served: &HttpServed| served.current.is_none() && matches!(served.state, BuildState::Building);
+        let served = self.served_after(waits);
+        let Some(process) = &served.current else {
+            let (head, text) = match id {
+                Some(id) => {
+                    let package = (&*self.0.package.0, &*self.0.package.1);
+                    let text = stand_in::answer(&id, &method, &params, package, &served.state);
+                    ("200 OK\r\nContent-Type: application/json", text)
+                }
+                None if !message.is_empty() => ("202 Accepted", String::new()),
+                // A browser asks again.
+                None => (
+                    "503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\nRefresh: 2",
+                    format!("the program does not run: {}\n", served.state.report()),
+                ),
+            };
+            drop(served);
+            return answer(&client, &request, head, &text);
+        };
+        let (number, _alive) = (process.number, Arc::clone(&process.alive));
+        let mut server = TcpStream::connect(process.address)?;
         drop(served);
         server.set_nodelay(true)?;
-        server.write_all(head.as_bytes())?;
-        server.write_all(&rest)?;
+        server.write_all(request.passed_head().as_bytes())?;
+        server.write_all(&request.body)?;
         let (mut from, mut to) = (client.try_clone()?, server.try_clone()?);
         thread::spawn(move || {
             // A client that is gone ends its call.
             let _ = io::copy(&mut from, &mut to);
             let _ = to.shutdown(Shutdown::Write);
         });
-        let copied = io::copy(&mut server, &mut client);
+        let copied = self.copy(server, &client, &request, &message, number);
         client.shutdown(Shutdown::Both)?;
-        copied.map(drop)
+        copied
+    }
+
+    /// Copies the response of a process, with what `dev` adds to messages and to streams.
+    fn copy(
+        &self,
+        server: TcpStream,
+        mut client: &TcpStream,
+        request: &HttpRequest,
+        message: &Fields<'_>,
+        process: u64,
+    ) -> io::Result<()> {
+        let mut server = BufReader::new(server);
+        let Some(head) = read_head(&mut server)? else { return Ok(()) };
+        // The length changes with the messages.
+        client.write_all(closing(&head, "content-length").as_bytes())?;
+        let method = text(message, "method").unwrap_or_default();
+        let (is_page, is_listening) = (request.reads(PAGE_EVENTS), method == "subscriptions/listen");
+        let is_stream =
+            field(&head, "content-type") == Some("text/event-stream") && (is_listening || message.is_empty());
+        server.get_ref().set_read_timeout(is_stream.then_some(INTERVAL))?;
+        let (mut part, mut shown) = (Vec::new(), None);
+        loop {
+            let is_over = match server.read_until(b'\n', &mut part) {
+                Ok(_) => !part.ends_with(b"\n"),
+                Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => false,
+                Err(error) => return Err(error),
+            };
+            if is_over || part.ends_with(b"\n\n") {
+                let part = std::mem::take(&mut part);
+                client.write_all(&if message.is_empty() { part } else { self.amended(&method, &part) })?;
+            }
+            if is_over {
+                return Ok(());
+            }
+            if !is_stream || !part.is_empty() {
+                continue;
+            }
+            let served = self.served();
+            let errors = match &served.state {
+                BuildState::Building => shown.clone(),
+                BuildState::Failed(_) => Some(served.state.report()),
+                BuildState::Current => None,
+            };
+            let is_replaced = served.current.as_ref().is_some_and(|current| current.number != process);
+            drop(served);
+            if is_page && errors != shown {
+                write!(client, "data: {}\n\n", json!({ "buildErrors": errors }))?;
+                shown = errors;
+            }
+            if is_replaced {
+                let changes = list_changes(is_listening.then_some(message));
+                let mut changes = changes.iter().filter(|_| !is_page);
+                return changes.try_for_each(|change| write!(client, "data: {change}\n\n"));
+            }
+        }
+    }
+
+    /// Adds to the messages in a part of a response what `dev` knows.
+    fn amended(&self, method: &str, part: &[u8]) -> Vec<u8> {
+        let (part, served) = (String::from_utf8_lossy(part), self.served());
+        let lines = part.split_inclusive('\n').map(|line| {
+            let (start, text) = line.split_at(if line.starts_with("data: ") { "data: ".len() } else { 0 });
+            start.to_owned() + &stand_in::amended(method, text.to_owned(), &served.state)
+        });
+        lines.collect::<String>().into_bytes()
     }
 
     /// Records the end of a process.
@@ -162,10 +253,6 @@ impl Front for HttpRelay {
         served.state = BuildState::Current;
         served.crash = None;
         served.current = Some(HttpProcess { number, address, alive: Arc::new(alive) });
-        for stream in std::mem::take(&mut served.streams) {
-            // It may have ended.
-            let _ = stream.shutdown(Shutdown::Both);
-        }
         self.0.changed.notify_all();
         Ok(())
     }
@@ -182,34 +269,20 @@ impl Front for HttpRelay {
     fn crash(&self) -> Option<String> {
         self.served().crash.take()
     }
+
+    fn report(&self, time: Instant) {
+        self.served().settled = Some(time);
+        self.0.changed.notify_all();
+    }
 }
 
-/// Reads the head of a request, and what follows it. Returns the head of a request that closes its connection, or `None` at the
-/// end of the connection.
-fn read_head(client: &mut TcpStream) -> io::Result<Option<(String, Vec<u8>)>> {
-    let (mut read, mut piece) = (Vec::new(), [0; 8 << 10]);
-    let end = loop {
-        match client.read(&mut piece)? {
-            0 => return Ok(None),
-            n => read.extend_from_slice(&piece[..n]),
-        }
-        if let Some(end) = read.windows(4).position(|bytes| bytes == b"\r\n\r\n") {
-            break end;
-        }
-        if read.len() > MAX_HEAD_BYTES {
-            return Ok(None);
-        }
+/// Answers a request in place of a process.
+fn answer(mut client: &TcpStream, request: &HttpRequest, head: &str, text: &str) -> io::Result<()> {
+    let (head, text) = match request.is_local() {
+        true => (head, text),
+        false => ("403 Forbidden\r\nContent-Type: text/plain", "this host is not allowed\n"),
     };
-    let rest = read.split_off(end + 4);
-    // Header fields are in ASCII.
-    let head = String::from_utf8_lossy(&read[..end]);
-    let is_kept = |line: &&str| {
-        let name = line.split(':').next().unwrap_or_default().to_ascii_lowercase();
-        name != "connection" && name != "keep-alive"
-    };
-    let mut head: String = head.split("\r\n").filter(is_kept).map(|line| format!("{line}\r\n")).collect();
-    head.push_str("Connection: close\r\n\r\n");
-    Ok(Some((head, rest)))
+    write!(client, "HTTP/1.1 {head}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{text}", text.len())
 }
 
 /// Returns the address in the line by which `serve` reports it.

@@ -5,6 +5,15 @@ use std::collections::BTreeMap;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+/// The notifications that a list has changed, each with the field by which a client asks for it.
+pub(super) const CHANGES: [(&str, &str); 3] = [
+    ("toolsListChanged", "notifications/tools/list_changed"),
+    ("promptsListChanged", "notifications/prompts/list_changed"),
+    ("resourcesListChanged", "notifications/resources/list_changed"),
+];
+/// The field of a notification with the id of the request that asked for it.
+pub(super) const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
+
 /// The fields of an object, each as it is written.
 pub(super) type Fields<'l> = BTreeMap<String, &'l RawValue>;
 
@@ -53,7 +62,14 @@ pub(super) fn error(id: &str, code: i32, message: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{}}}"#, json!({ "code": code, "message": message }))
 }
 
-/// Returns a notification.
-pub(super) fn notification(method: &str, params: &Value) -> String {
-    json!({ "jsonrpc": "2.0", "method": method, "params": params }).to_string()
+/// Returns the notifications that the lists may have changed: all of them to a session, and to a request
+/// `subscriptions/listen` those that it asks for.
+pub(super) fn list_changes(listen: Option<&Fields<'_>>) -> Vec<String> {
+    let params = listen.map(|request| object(request, "params")).unwrap_or_default();
+    let wanted = object(&params, "notifications");
+    let id = listen.and_then(|request| request.get("id"));
+    let meta = id.map_or(json!({}), |id| json!({ "_meta": { SUBSCRIPTION: id } }));
+    let is_wanted = |field: &str| listen.is_none() || wanted.get(field).is_some_and(|wanted| wanted.get() == "true");
+    let changes = CHANGES.iter().filter(|(field, _)| is_wanted(field));
+    changes.map(|(_, method)| json!({ "jsonrpc": "2.0", "method": method, "params": meta }).to_string()).collect()
 }

@@ -12,26 +12,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Instant;
 
-use serde_json::json;
+use serde_json::value::RawValue;
 
 use super::build_state::BuildState;
-use super::message::{Fields, append, error, fields, id, notification, object, replace, response, text};
+use super::message::{CHANGES, Fields, SUBSCRIPTION, error, fields, id, list_changes, object, replace, response, text};
 use super::process::ServedProcess;
-use super::stand_in::{self, ERRORS};
+use super::stand_in;
 use super::{Front, PATIENCE, START_TIMEOUT};
 
 /// The id of the first request to a process.
 const START: &str = "\"dev:start\"";
 /// The id of requests that repeat those of the client, whose responses it does not see.
 const REPEATED: &str = "\"dev:repeated\"";
-/// The notifications that a list has changed.
-const CHANGES: [(&str, &str); 3] = [
-    ("toolsListChanged", "notifications/tools/list_changed"),
-    ("promptsListChanged", "notifications/prompts/list_changed"),
-    ("resourcesListChanged", "notifications/resources/list_changed"),
-];
-const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
-
 /// The number of a process, in the order in which they started.
 type Generation = u64;
 
@@ -243,8 +235,7 @@ impl ClientSession {
         match (text(&fields, "method"), id(&fields, "id")) {
             (Some(method), Some(id)) => {
                 drop(fields);
-                let is_errors = method == "tools/call" && text(&params, "name").as_deref() == Some(ERRORS);
-                if is_errors {
+                if stand_in::is_errors(&method, &params) {
                     let is_newest = stand_in::is_newest(&params);
                     return self.asked.push((id, is_newest, Instant::now()));
                 }
@@ -285,17 +276,15 @@ impl ClientSession {
         }
     }
 
-    /// Passes on several messages in one, or what is no message, which the program rejects.
+    /// Passes on the messages of a batch one by one, so that each has its response. What is no message is rejected by the program.
     fn receive_batch(&mut self, line: String) {
-        let Some(process) = self.current else {
-            return self.hold(line);
-        };
-        for request in messages(&line).iter().filter(|fields| fields.contains_key("method")) {
-            if let Some(id) = id(request, "id") {
-                self.pending.insert(id, PendingRequest { process, method: String::new() });
+        match (serde_json::from_str::<Vec<&RawValue>>(&line), self.current) {
+            (Ok(messages), _) if !messages.is_empty() => {
+                messages.iter().for_each(|message| self.receive(message.get().to_owned()));
             }
+            (_, Some(process)) => self.send(process, line),
+            (_, None) => self.hold(line),
         }
-        self.send(process, line);
     }
 
     fn request(&mut self, line: String, id: String, method: String, uri: Option<String>, to: Option<Generation>) {
@@ -385,9 +374,6 @@ impl ClientSession {
     /// Passes on a message of a process.
     fn receive_from(&mut self, process: Generation, line: String) {
         let Some(fields) = fields(&line) else {
-            for response in messages(&line) {
-                id(&response, "id").map(|id| self.pending.remove(&id));
-            }
             return self.write(line);
         };
         match (text(&fields, "method"), id(&fields, "id")) {
@@ -422,9 +408,12 @@ impl ClientSession {
                         return;
                     }
                     self.client.listening.remove(&id);
-                    drop(fields);
-                    let response = self.answered(process, &request.method, line);
-                    self.write(response);
+                    let result = object(&fields, "result");
+                    if let Some(task) = text(&object(&result, "task"), "taskId").or_else(|| text(&result, "taskId")) {
+                        self.tasks.insert(task, process);
+                    }
+                    drop((fields, result));
+                    self.write(stand_in::amended(&request.method, line, &self.state));
                     self.retire();
                 }
             }
@@ -440,34 +429,6 @@ impl ClientSession {
             return true;
         };
         !std::mem::replace(&mut listening.is_acknowledged, true)
-    }
-
-    /// Returns the response that the client sees.
-    fn answered(&mut self, process: Generation, method: &str, line: String) -> String {
-        let fields = fields(&line).unwrap_or_default();
-        let result = object(&fields, "result");
-        let changed = match method {
-            "tools/call" => {
-                let task = object(&result, "task");
-                if let Some(task) = text(&task, "taskId").or_else(|| text(&result, "taskId")) {
-                    self.tasks.insert(task, process);
-                }
-                let note = self.state.note().map(|note| json!({ "type": "text", "text": note }));
-                result.get("content").zip(note).map(|(content, note)| append(&line, content, &note))
-            }
-            // Lists change with the program.
-            _ if result.contains_key("ttlMs") => Some(replace(&line, result["ttlMs"], "0")),
-            _ => None,
-        };
-        let line = changed.unwrap_or(line);
-        if method != "tools/list" {
-            return line;
-        }
-        let fields = self::fields(&line).unwrap_or_default();
-        let result = object(&fields, "result");
-        let is_last = !result.contains_key("nextCursor");
-        let listed = result.get("tools").filter(|_| is_last).map(|tools| append(&line, tools, &stand_in::tool()));
-        listed.unwrap_or(line)
     }
 
     /// Makes a process the one of new requests, after it received what the client has told the earlier ones.
@@ -497,20 +458,10 @@ impl ClientSession {
 
     /// Tells the client that the lists may have changed.
     fn notify(&self) {
-        for (field, method) in CHANGES {
-            if self.client.initialize.is_some() {
-                self.write(notification(method, &json!({})));
-            }
-            for (id, listening) in &self.client.listening {
-                let request = fields(&listening.request).unwrap_or_default();
-                let params = object(&request, "params");
-                let wanted = object(&params, "notifications");
-                if listening.is_acknowledged && wanted.get(field).is_some_and(|wanted| wanted.get() == "true") {
-                    let id: serde_json::Value = serde_json::from_str(id).unwrap_or_default();
-                    self.write(notification(method, &json!({ "_meta": { SUBSCRIPTION: id } })));
-                }
-            }
-        }
+        let session = self.client.initialize.iter().map(|_| list_changes(None));
+        let acknowledged = self.client.listening.values().filter(|listening| listening.is_acknowledged);
+        let listening = acknowledged.map(|listening| list_changes(fields(&listening.request).as_ref()));
+        session.chain(listening).flatten().for_each(|line| self.write(line));
     }
 
     /// Tells the replaced processes to end that have no request and no task.
@@ -551,9 +502,4 @@ impl ClientSession {
             self.crash = Some(reason.to_owned());
         }
     }
-}
-
-/// Returns the messages of a batch.
-fn messages(line: &str) -> Vec<Fields<'_>> {
-    serde_json::from_str(line).unwrap_or_default()
 }

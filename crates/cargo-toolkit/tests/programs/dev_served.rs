@@ -25,9 +25,12 @@ fn serve_stdio() {
         match (method.unwrap_or_default(), id) {
             ("\"initialize\"", Some(id)) => respond(&id, r#"{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"served","version":"1"}}"#),
             ("\"tools/list\"", Some(id)) => {
-                let tools = NAMES.map(|name| format!(r#"{{"name":"{name}","inputSchema":{{"type":"object"}},"digits":1.10}}"#));
-                respond(&id, &format!(r#"{{"tools":[{}],"ttlMs":3600000}}"#, tools.join(",")));
+                respond(&id, &list());
             }
+            ("\"tools/call\"", Some(id)) if name == "\"task\"" => {
+                respond(&id, &format!(r#"{{"task":{{"taskId":"of-{VERSION}","status":"working"}}}}"#));
+            }
+            ("\"tasks/get\"", Some(id)) => respond(&id, &format!(r#"{{"statusMessage":"{VERSION}"}}"#)),
             ("\"tools/call\"", Some(id)) if name == "\"ask\"" => {
                 println!(r#"{{"jsonrpc":"2.0","id":7,"method":"elicitation/create","params":{{}}}}"#);
                 asking = Some(id);
@@ -73,7 +76,13 @@ fn field<'l>(line: &'l str, key: &str) -> Option<&'l str> {
     rest.split([',', '}']).next()
 }
 
-/// Answers each request with the version; `/slow` later, and `/events` never.
+/// Returns the list of tools.
+fn list() -> String {
+    let tools = NAMES.map(|name| format!(r#"{{"name":"{name}","inputSchema":{{"type":"object"}},"digits":1.10}}"#));
+    format!(r#"{{"tools":[{}],"ttlMs":3600000}}"#, tools.join(","))
+}
+
+/// Answers a message as a server of MCP, and each other request with the version; `slow` later. Streams have one event.
 fn serve_http() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -81,19 +90,35 @@ fn serve_http() {
     for connection in listener.incoming() {
         let mut connection = connection.unwrap();
         std::thread::spawn(move || {
-            let mut lines = BufReader::new(connection.try_clone().unwrap()).lines().map_while(Result::ok);
-            let first = lines.next().unwrap_or_default();
-            let is_closed = lines.take_while(|line| !line.is_empty()).any(|line| line == "Connection: close");
-            if first.contains("/slow") {
-                std::thread::sleep(Duration::from_millis(1500));
-            }
-            if first.contains("/events") {
-                connection.write_all(b"HTTP/1.1 200 OK\r\n\r\nfirst\n").unwrap();
+            let mut reader = BufReader::new(connection.try_clone().unwrap());
+            let head: Vec<String> = reader.by_ref().lines().map_while(Result::ok).take_while(|line| !line.is_empty()).collect();
+            let is_closed = head.iter().any(|line| line == "Connection: close");
+            let length = head.iter().find_map(|line| line.strip_prefix("Content-Length: "));
+            let mut message = vec![0; length.map_or(0, |length| length.parse().unwrap())];
+            reader.read_exact(&mut message).unwrap();
+            let message = String::from_utf8(message).unwrap();
+            if head[0].contains("/events") || message.contains("subscriptions/listen") {
+                connection.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: first\n\n").unwrap();
                 let _ = connection.read(&mut [0]);
                 return;
             }
-            let body = format!("{VERSION} {is_closed}");
-            let head = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length:";
+            if head[0].contains("/slow") || message.contains("slow") {
+                std::thread::sleep(Duration::from_millis(1500));
+            }
+            let result = match field(&message, "\"method\":") {
+                Some("\"tools/list\"") => list(),
+                _ => format!(r#"{{"content":[{{"type":"text","text":"{VERSION}"}}]}}"#),
+            };
+            let body = match field(&message, "\"id\":") {
+                Some(id) => format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#),
+                None => format!("{VERSION} {is_closed}"),
+            };
+            // As a stream, in which progress comes before the result.
+            let (kind, body) = match message.contains("progress") {
+                true => ("text/event-stream", format!("data: {{\"method\":\"progress\"}}\n\ndata: {body}\n\n")),
+                false => ("application/json", body),
+            };
+            let head = format!("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: {kind}\r\nContent-Length:");
             write!(connection, "{head} {}\r\n\r\n{body}", body.len()).unwrap();
         });
     }

@@ -126,6 +126,8 @@ fn a_program_that_ends_at_its_start_is_an_error_and_leaves_the_earlier_one() {
     let errors = client.errors();
     assert!(errors.starts_with("the new program has ended at its start: exit status: 101\n"), "{errors}");
     assert!(errors.contains("no database"), "{errors}");
+    let line = "error: the new program has ended at its start: exit status: 101; the earlier program goes on\n";
+    assert_eq!(client.log().matches(line).count(), 1, "{}", client.log());
     assert_eq!(client.call("add")[0], "1");
 }
 
@@ -211,6 +213,51 @@ fn requests_of_a_program_and_the_answers_of_the_client_find_each_other() {
 }
 
 #[test]
+fn a_task_belongs_to_the_process_that_began_it() {
+    let package = EditedPackage::new();
+    let client = package.dev();
+    client.initialize();
+    let task = |version: u32| client.request("tasks/get", &format!(r#"{{"taskId":"of-{version}"}}"#));
+    for version in 1..=3 {
+        package.tools(version, &["add"]);
+        assert_eq!(client.errors(), FINE);
+        client.request("tools/call", r#"{"name":"task"}"#);
+    }
+    assert_eq!(client.call("add"), ["3"]);
+    for version in 1..=3 {
+        assert!(task(version).contains(&format!(r#""statusMessage":"{version}""#)), "{}", task(version));
+    }
+    // Each process with a task runs until the end of the session.
+    assert_eq!(n_serving(&package), 3);
+    client.close();
+    assert_eq!(package.processes(), [""; 0]);
+}
+
+#[test]
+fn the_messages_of_a_batch_are_those_of_a_session() {
+    let package = EditedPackage::new();
+    let client = package.dev();
+    client.send(r#"[{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-03-26"}}]"#);
+    client.response("1");
+    let call = |id: u32, tool: &str| {
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{tool}"}}}}"#)
+    };
+    let initialized = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+    client.send(&format!("[{initialized},{},{},{}]", call(2, "ask"), call(3, "add"), call(4, "dev_errors")));
+    assert_eq!(
+        (texts(&client.response("3")), texts(&client.response("4"))),
+        (vec!["1".to_owned()], vec![FINE.to_owned()])
+    );
+    // A call of the batch ends in its process.
+    package.tools(2, &["add"]);
+    assert_eq!(client.errors(), FINE);
+    assert_eq!(client.call("add"), ["2"]);
+    client.send(r#"[{"jsonrpc":"2.0","id":"dev:1","result":{}}]"#);
+    assert_eq!(texts(&client.response("2")), ["1"]);
+    client.wait("end", |_| (n_serving(&package) == 1).then_some(()));
+}
+
+#[test]
 fn a_subscription_of_the_newest_revision_outlives_the_process() {
     let package = EditedPackage::new();
     let client = package.dev();
@@ -253,11 +300,7 @@ fn no_process_outlives_dev_also_during_a_build() {
         } else {
             assert!(client.close() < Duration::from_secs(2));
         }
-        let start = Instant::now();
-        while !package.processes().is_empty() {
-            assert!(start.elapsed() < Duration::from_secs(5), "{:?}", package.processes());
-            thread::sleep(Duration::from_millis(20));
-        }
+        package.wait_for_end();
     }
 }
 
@@ -267,6 +310,9 @@ fn what_selects_no_program_is_one_line() {
     assert_eq!(package.complaint(&["--offline", "dev"]), "write `--offline` after `dev`");
     assert_eq!(package.complaint(&["dev", "-p", "serve"]), "the workspace has no package `serve`");
     assert_eq!(package.complaint(&["dev", "-p", "toolkit-core"]), "`toolkit-core` does not depend on `toolkit-core`");
+    package.write("served/src/bin/other.rs", "fn main() {}");
+    assert_eq!(package.complaint(&["dev"]), "`served` has several programs; choose one with --bin: `other`, `served`");
+    std::fs::remove_file(package.path().join("served/src/bin/other.rs")).unwrap();
     assert_eq!(
         package.complaint(&["dev", "-p", "served", "--bin", "x"]),
         "`served` has no program `x`; its programs are `served`"
