@@ -1,7 +1,7 @@
 // Each feature, as a person uses it.
 
 import assert from "node:assert/strict";
-import { callTool, check, field, openTool, opened, PHONE } from "./harness.mjs";
+import { axe, callTool, check, field, fits, openTool, opened, PHONE } from "./harness.mjs";
 
 const N_TOOLS = 12;
 
@@ -405,6 +405,33 @@ export function features(server) {
     await page.waitForSelector("article.tool:has-text('Changed.')");
     assert.equal(await page.locator("nav a").count(), N_TOOLS + 1);
     assert.equal(await field(page, "street").locator("textarea").inputValue(), "Main Street 1");
+  }));
+
+  let repair;
+  check("the errors of a build are shown until a program is built", at({
+    prepare: async (page) => {
+      const repaired = new Promise((resolve) => (repair = resolve));
+      let isFirst = true;
+      // As `cargo toolkit dev` adds to the stream, which ends with the process.
+      await page.route("**/explorer/events", async (route) => {
+        if (!isFirst) {
+          await repaired;
+          return route.continue();
+        }
+        isFirst = false;
+        const event = JSON.stringify({ buildErrors: "error[E0308]: mismatched types\n --> src/tools.rs:<b>1</b>" });
+        return route.fulfill({ contentType: "text/event-stream", body: `data: ${event}\n\n` });
+      });
+    },
+  }, async (page) => {
+    await page.waitForSelector(".build:visible");
+    assert.match(await page.innerText(".build"), /The build has failed[^]*mismatched types\n --> src\/tools\.rs:<b>1<\/b>$/);
+    await axe(page, "a build that has failed");
+    await fits(page);
+    await openTool(page, "shop_place_order");
+    assert.ok(await page.isVisible(".build"));
+    repair();
+    await page.waitForSelector(".build", { state: "hidden" });
   }));
 
   check("the catalog is saved as a page for reading", at({}, async (page) => {

@@ -16,6 +16,7 @@ const side = document.getElementById("side");
 const main = document.getElementById("main");
 const title = side.querySelector("h1");
 const { region, announce } = announcer();
+const build = h("aside", { class: "build notice failed", "aria-label": "Build", hidden: true });
 
 /** The page after the catalog was loaded. */
 class Page {
@@ -33,6 +34,7 @@ class Page {
       h("div", { class: "settings" }, exportButton(info), themeSwitch()));
     side.replaceChildren(title, this.catalog.element, foot);
     this.callsLink = foot.querySelector(".calls-link");
+    this.recent.built = showBuild;
     this.recent.reconnected = () => this.reload().catch(() => {});
     if (info.hasCalls) this.recent.follow();
     this.end = new AbortController();
@@ -178,6 +180,14 @@ function exportButton(info) {
   return button;
 }
 
+/** Shows the errors of a build, below which the tools of the program before the change remain. */
+function showBuild(errors) {
+  if (errors !== null) announce("The build has failed");
+  else if (!build.hidden) announce("The program is built");
+  build.hidden = errors === null;
+  build.replaceChildren(h("strong", {}, "The build has failed. The tools are those of the program before the change."), h("pre", { tabindex: 0 }, errors ?? ""));
+}
+
 let page = null;
 
 /** Loads the catalog, with the token that is set now. */
@@ -207,6 +217,6 @@ onUnauthorized(() => {
 
 // A token may also be put into the address of an open page.
 addEventListener("hashchange", () => (restore() ? start() : page?.show(true)));
-document.body.append(region);
+document.body.append(build, region);
 restore();
 start();

@@ -24,6 +24,8 @@ export class RecentCalls {
     this.isConnected = false;
     /** Called when the stream has begun again, perhaps that of another process. */
     this.reconnected = () => {};
+    /** Called with the errors of a build by `cargo toolkit dev`, and with null when there are none any more. */
+    this.built = () => {};
     this.end = new AbortController();
   }
 
@@ -41,6 +43,7 @@ export class RecentCalls {
         if (response.ok) {
           attempt = 0;
           this.isConnected = true;
+          this.built(null);
           this.changed();
           if (wasConnected) this.reconnected();
           wasConnected = true;
@@ -56,6 +59,7 @@ export class RecentCalls {
   }
 
   receive(call) {
+    if ("buildErrors" in call) return this.built(call.buildErrors);
     this.calls.set(call.id, call);
     if (this.calls.size > MAX_CALLS) this.calls.delete(Math.min(...this.calls.keys()));
     this.changed();
