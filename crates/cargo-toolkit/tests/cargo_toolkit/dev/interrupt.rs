@@ -22,8 +22,7 @@ fn ctrl_c_during_a_build_ends_it_with_one_line() {
     package.write("served/build.rs", "fn main() { std::thread::sleep(std::time::Duration::from_secs(600)); }");
     for start in [EditedPackage::dev, |package: &EditedPackage| package.dev_http("0")] {
         let dev = start(&package);
-        let builds = || package.processes().iter().any(|process| process.contains("build-script-build"));
-        dev.wait("build", |_| builds().then_some(()));
+        package.wait_for_build_script();
         assert_eq!(dev.interrupt(), (Some(130), STOPPED.to_owned()));
         package.wait_for_end();
     }

@@ -92,8 +92,19 @@ impl EditedPackage {
     /// Waits until no process runs a program of this package, or builds it.
     #[track_caller]
     pub(super) fn wait_for_end(&self) {
+        self.wait_for_processes(|processes| processes.is_empty());
+    }
+
+    /// Waits until a build has come to the script of the package.
+    #[track_caller]
+    pub(super) fn wait_for_build_script(&self) {
+        self.wait_for_processes(|processes| processes.iter().any(|process| process.contains("build-script-build")));
+    }
+
+    #[track_caller]
+    fn wait_for_processes(&self, is_wanted: impl Fn(&[String]) -> bool) {
         let start = Instant::now();
-        while !self.processes().is_empty() {
+        while !is_wanted(&self.processes()) {
             assert!(start.elapsed() < TIMEOUT, "{:?}", self.processes());
             thread::sleep(Duration::from_millis(20));
         }
