@@ -120,7 +120,7 @@ pub(crate) fn run(all: &ArgMatches, options: &ArgMatches) -> Result<ExitCode, St
     }
     relay.end_output();
     let _ = output.join();
-    // A build ends with this process.
+    // Builds end with this process.
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,9 +1,10 @@
 //! What is known about the last build.
 
 /// The state of the program, compared with its sources.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) enum BuildState {
     /// A build of changed sources runs.
+    #[default]
     Building,
     /// The build, or the start of the program, has failed with these messages.
     Failed(String),

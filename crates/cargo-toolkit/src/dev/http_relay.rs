@@ -26,7 +26,7 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 /// The stream of the explorer.
 const PAGE_EVENTS: &str = "/explorer/events";
 
-/// An address that several threads serve.
+/// The address, which several threads serve.
 #[derive(Clone)]
 pub(super) struct HttpRelay(Arc<HttpRelayShared>);
 
@@ -39,6 +39,7 @@ struct HttpRelayShared {
     changed: Condvar,
 }
 
+#[derive(Default)]
 struct HttpServed {
     n_started: u64,
     current: Option<HttpProcess>,
@@ -59,16 +60,14 @@ struct HttpProcess {
 impl HttpRelay {
     /// Starts to accept connections of clients.
     pub(super) fn listen(listener: TcpListener, name: &str, version: &str) -> io::Result<Self> {
-        let served =
-            HttpServed { n_started: 0, current: None, state: BuildState::Building, crash: None, settled: None };
         let package = (name.to_owned(), version.to_owned());
         let (address, changed) = (listener.local_addr()?, Condvar::new());
-        let relay = Self(Arc::new(HttpRelayShared { address, package, served: Mutex::new(served), changed }));
+        let relay = Self(Arc::new(HttpRelayShared { address, package, served: Mutex::default(), changed }));
         let accepting = relay.clone();
         thread::spawn(move || {
             for client in listener.incoming().flatten() {
                 let relay = accepting.clone();
-                // A connection that fails is that of its client.
+                // If a connection fails, its client sees it.
                 thread::spawn(move || relay.pass_on(client));
             }
         });
@@ -128,7 +127,7 @@ impl HttpRelay {
         server.write_all(&request.body)?;
         let (mut from, mut to) = (client.try_clone()?, server.try_clone()?);
         thread::spawn(move || {
-            // A client that is gone ends its call.
+            // The call of a client that is gone ends.
             let _ = io::copy(&mut from, &mut to);
             let _ = to.shutdown(Shutdown::Write);
         });

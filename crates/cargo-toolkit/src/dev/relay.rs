@@ -1,8 +1,8 @@
 //! The session of a client over stdio, which outlives the processes of the program.
 //!
-//! Messages pass as they come. A request goes to the newest process, and what belongs to a request, such as its cancellation,
-//! to the process that runs it. A new process receives what the client has told the earlier ones; a replaced process ends after
-//! its last response.
+//! Messages pass as they come. Requests go to the newest process, and what belongs to a request, such as its cancellation, to the
+//! process that runs it. New processes receive what the client has told the earlier ones; replaced processes end after their last
+//! response.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
@@ -27,13 +27,14 @@ const REPEATED: &str = "\"dev:repeated\"";
 /// The number of a process, in the order in which they started.
 type Generation = u64;
 
-/// A session that several threads use.
+/// The session, which several threads use.
 #[derive(Clone)]
 pub(super) struct Relay(Arc<Mutex<ClientSession>>);
 
-/// Writes the messages to the client. It ends after [`Relay::end_output`].
+/// The thread that writes to the client, until [`Relay::end_output`].
 pub(super) type Output = thread::JoinHandle<()>;
 
+#[derive(Default)]
 struct ClientSession {
     /// Messages to the client, which a thread writes, so that a client that does not read delays nothing. `None` at the end.
     output: Option<Sender<String>>,
@@ -59,7 +60,7 @@ struct ClientSession {
     /// The messages that wait for a process, since the time of the first one.
     held: Vec<String>,
     held_since: Option<Instant>,
-    /// The calls of [`ERRORS`] that wait for the end of a build: their ids, and whether they are of the newest revision.
+    /// The calls of `dev_errors` that wait for the end of a build: their ids, and whether they are of the newest revision.
     asked: Vec<(String, bool, Instant)>,
 }
 
@@ -94,27 +95,11 @@ impl Relay {
         let (output, lines) = channel::<String>();
         let writing = thread::spawn(move || {
             let mut stdout = io::stdout().lock();
-            // A client that does not read any more has ended, and stdin as well.
+            // If the client does not read any more, stdin has ended as well.
             let _ = lines.into_iter().try_for_each(|line| writeln!(stdout, "{line}").and_then(|()| stdout.flush()));
         });
-        let session = ClientSession {
-            output: Some(output),
-            package: (name.to_owned(), version.to_owned()),
-            processes: BTreeMap::new(),
-            newest: 0,
-            current: None,
-            starting: None,
-            state: BuildState::Building,
-            crash: None,
-            client: ClientState::default(),
-            pending: HashMap::new(),
-            questions: HashMap::new(),
-            n_questions: 0,
-            tasks: HashMap::new(),
-            held: Vec::new(),
-            held_since: None,
-            asked: Vec::new(),
-        };
+        let package = (name.to_owned(), version.to_owned());
+        let session = ClientSession { output: Some(output), package, ..ClientSession::default() };
         (Self(Arc::new(Mutex::new(session))), writing)
     }
 
@@ -260,7 +245,7 @@ impl ClientSession {
                 }
                 match process.or(self.current) {
                     Some(process) => self.send(process, line),
-                    // A process that starts later receives this one anyway.
+                    // This one is sent to each process that starts later.
                     None if method != "notifications/initialized" => self.hold(line),
                     None => {}
                 }
@@ -276,7 +261,7 @@ impl ClientSession {
         }
     }
 
-    /// Passes on the messages of a batch one by one, so that each has its response. What is no message is rejected by the program.
+    /// Passes on the messages of a batch one by one, so that each has its response. The program rejects what is no message.
     fn receive_batch(&mut self, line: String) {
         match (serde_json::from_str::<Vec<&RawValue>>(&line), self.current) {
             (Ok(messages), _) if !messages.is_empty() => {
@@ -381,7 +366,7 @@ impl ClientSession {
                 let is_change = CHANGES.iter().any(|(_, change)| *change == method);
                 let is_passed = match &*method {
                     "notifications/subscriptions/acknowledged" => self.acknowledge(&fields),
-                    // A replaced process has no lists.
+                    // The lists of replaced processes are no longer served.
                     _ => !is_change || self.current == Some(process),
                 };
                 if is_passed {
@@ -395,7 +380,7 @@ impl ClientSession {
                 self.questions.insert(seen, (process, id));
             }
             (None, Some(id)) if id == START => {
-                // It remains the starting one until it receives requests, so that it is not told to end.
+                // Until it receives requests, the process remains the starting one, which is not told to end.
                 if let Some((_, started)) = self.starting.as_ref().filter(|(starting, _)| *starting == process) {
                     let _ = started.send(Ok(()));
                 }
