@@ -157,7 +157,7 @@ impl HttpRelay {
         let (mut part, mut shown) = (Vec::new(), None);
         loop {
             let is_over = match server.read_until(b'\n', &mut part) {
-                Ok(_) => !part.ends_with(b"\n"),
+                Ok(n) => n == 0 || !part.ends_with(b"\n"),
                 Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => false,
                 Err(error) => return Err(error),
             };

@@ -111,7 +111,7 @@ fn serve_http() {
             };
             let body = match field(&message, "\"id\":") {
                 Some(id) => format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#),
-                None => format!("{VERSION} {is_closed}"),
+                None => format!("{VERSION} {is_closed}\n"),
             };
             // As a stream, in which progress comes before the result.
             let (kind, body) = match message.contains("progress") {

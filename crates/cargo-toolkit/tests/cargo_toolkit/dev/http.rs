@@ -5,7 +5,7 @@ use std::net::{TcpListener, TcpStream};
 use std::thread;
 use std::time::Duration;
 
-use super::client::{DevClient, texts};
+use super::client::{DevClient, TIMEOUT, texts};
 use super::package::EditedPackage;
 
 /// Sends a request over a connection of its own, and returns the whole response.
@@ -16,7 +16,7 @@ pub(super) fn request(address: &str, method: &str, path: &str) -> String {
 }
 
 /// Sends a message of MCP, and returns the body of the response.
-fn message(address: &str, message: &str) -> String {
+pub(super) fn message(address: &str, message: &str) -> String {
     let mut response = String::new();
     open(address, "POST /mcp", message).read_to_string(&mut response).unwrap();
     assert!(response.starts_with("HTTP/1.1 200 OK\r\n"), "{response}");
@@ -24,17 +24,18 @@ fn message(address: &str, message: &str) -> String {
 }
 
 /// Begins a request, and returns its response as it comes.
-fn open(address: &str, line: &str, body: &str) -> BufReader<TcpStream> {
+pub(super) fn open(address: &str, line: &str, body: &str) -> BufReader<TcpStream> {
     let mut connection = TcpStream::connect(address).unwrap();
-    let head =
-        format!("{line} HTTP/1.1\r\nHost: {address}\r\nConnection: keep-alive\r\nContent-Length: {}", body.len());
+    connection.set_read_timeout(Some(TIMEOUT)).unwrap();
+    let fields = "Connection: keep-alive\r\nContent-Type: application/json\r\nAccept: application/json";
+    let head = format!("{line} HTTP/1.1\r\nHost: {address}\r\n{fields}\r\nContent-Length: {}", body.len());
     write!(connection, "{head}\r\n\r\n{body}").unwrap();
     BufReader::new(connection)
 }
 
 /// Returns the next event of a stream that begins with a text.
 #[track_caller]
-fn event(stream: &mut impl BufRead, start: &str) -> String {
+pub(super) fn event(stream: &mut impl BufRead, start: &str) -> String {
     stream.lines().map(Result::unwrap).find(|line| line.starts_with(start)).unwrap()
 }
 
@@ -47,7 +48,7 @@ fn call(address: &str, tool: &str) -> Vec<String> {
 }
 
 /// Waits for the build of the present sources, and returns its errors.
-fn errors(address: &str) -> String {
+pub(super) fn errors(address: &str) -> String {
     loop {
         let errors = call(address, "dev_errors").concat();
         // The call ends before its client gives up.
@@ -70,7 +71,7 @@ fn over_http_each_request_is_of_the_newest_program_and_none_is_lost() {
     let package = EditedPackage::new();
     let dev = package.dev_http("0");
     let address = address(&dev);
-    assert!(request(&address, "POST", "/mcp").ends_with("\r\n\r\n1 true"));
+    assert!(request(&address, "POST", "/mcp").ends_with("\r\n\r\n1 true\n"));
     let mut stream = open(&address, "GET /mcp/events", "");
     event(&mut stream, "data: first");
     let slow = address.clone();
@@ -81,12 +82,12 @@ fn over_http_each_request_is_of_the_newest_program_and_none_is_lost() {
     let mut rest = String::new();
     stream.read_to_string(&mut rest).unwrap();
     assert_eq!(rest.matches("list_changed").count(), 3, "{rest}");
-    assert!(request(&address, "POST", "/mcp").ends_with("\r\n\r\n2 true"));
-    assert!(slow.join().unwrap().ends_with("\r\n\r\n1 true"));
+    assert!(request(&address, "POST", "/mcp").ends_with("\r\n\r\n2 true\n"));
+    assert!(slow.join().unwrap().ends_with("\r\n\r\n1 true\n"));
 
     package.write("served/src/tools.rs", "nonsense");
     dev.wait("error", |received| received.log.contains("; the earlier program goes on\n").then_some(()));
-    assert!(request(&address, "POST", "/mcp").ends_with("\r\n\r\n2 true"));
+    assert!(request(&address, "POST", "/mcp").ends_with("\r\n\r\n2 true\n"));
     // The address of `dev`, and not those of the processes.
     let log = dev.log();
     assert_eq!(log.matches("http://").count(), log.matches(&format!("http://{address}/")).count(), "{log}");
