@@ -243,7 +243,9 @@ impl WatchedProgram {
         front.set_state(BuildState::Building);
         if let Err(errors) = self.try_build(front, options) {
             let earlier = if front.is_running() { "the earlier program goes on" } else { "no program runs" };
-            say(&format!("error: {}; {earlier}", errors.lines().next().unwrap_or_default()));
+            let first = errors.lines().next().unwrap_or_default();
+            let prefix = if first.starts_with("error") { "" } else { "error: " };
+            say(&format!("{prefix}{first}; {earlier}"));
             front.set_state(BuildState::Failed(errors));
         }
     }

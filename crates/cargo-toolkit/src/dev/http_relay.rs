@@ -146,7 +146,8 @@ impl HttpRelay {
         process: u64,
     ) -> io::Result<()> {
         let mut server = BufReader::new(server);
-        let Some(head) = read_head(&mut server)? else { return Ok(()) };
+        let Some(mut head) = read_head(&mut server)? else { return Ok(()) };
+        head[0] = head[0].replace("HTTP/1.0", "HTTP/1.1");
         // The length changes with the messages.
         client.write_all(closing(&head, "content-length").as_bytes())?;
         let method = text(message, "method").unwrap_or_default();
