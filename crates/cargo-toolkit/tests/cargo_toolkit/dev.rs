@@ -5,5 +5,7 @@ mod client;
 mod edits;
 mod http;
 mod interrupt;
+mod new_program;
 mod package;
 mod sessions;
+mod speed;

@@ -1,52 +1,12 @@
 //! The chapter on development, with a new program.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::Path;
 
 use serde_json::Value;
 
-use super::client::DevClient;
-use super::http::request;
-use crate::programs::target;
-
-/// A new package, in which the commands of the chapter run.
-struct NewProgram(PathBuf);
-
-impl NewProgram {
-    fn command(&self, words: &[&str]) -> Command {
-        let installed = Path::new(env!("CARGO_BIN_EXE_cargo-toolkit")).parent().unwrap();
-        let mut command = Command::new(words[0]);
-        command.args(&words[1..]).current_dir(&self.0).stdin(Stdio::piped()).stdout(Stdio::piped());
-        for variable in ["RUSTFLAGS", "RUST_BACKTRACE"] {
-            command.env_remove(variable);
-        }
-        command
-            .stderr(Stdio::piped())
-            .env("PATH", format!("{}:{}", installed.display(), std::env::var("PATH").unwrap()))
-            .env("CARGO_TARGET_DIR", target())
-            .env("CARGO_INCREMENTAL", "0")
-            .env("CARGO_NET_OFFLINE", "true");
-        command
-    }
-
-    fn start(&self, words: &[&str]) -> DevClient {
-        DevClient::new(self.command(words).spawn().unwrap())
-    }
-
-    /// Replaces a text in the tools.
-    fn edit(&self, from: &str, to: &str) {
-        let file = self.0.join("src/tools.rs");
-        let text = fs::read_to_string(&file).unwrap();
-        assert!(text.contains(from), "{text}");
-        fs::write(file, text.replace(from, to)).unwrap();
-    }
-}
-
-/// Calls the tool of the new program.
-fn share(client: &DevClient) -> String {
-    client.request("tools/call", r#"{"name":"money_share","arguments":{"cents":1000,"people":4}}"#)
-}
+use super::http::{self, request};
+use super::new_program::{NewProgram, share};
 
 #[test]
 #[ignore = "builds a program with a server and its dependencies: `.ci/run`"]
@@ -59,17 +19,7 @@ fn the_commands_of_the_chapter_serve_a_new_program() {
         panic!("the chapter has other commands");
     };
     let folder = tempfile::tempdir().unwrap();
-    let program = NewProgram(folder.path().join("my-tools"));
-    let new = Command::new(env!("CARGO_BIN_EXE_cargo-toolkit")).args(["toolkit", "new"]).arg(&program.0).output();
-    assert!(new.unwrap().status.success());
-    let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    fs::copy(project.join("Cargo.lock"), program.0.join("Cargo.lock")).unwrap();
-    fs::copy(project.join("rust-toolchain.toml"), program.0.join("rust-toolchain.toml")).unwrap();
-    let manifest = fs::read_to_string(program.0.join("Cargo.toml")).unwrap();
-    let manifest = manifest.replace("crates/cli\" }", "crates/cli\", features = [\"explorer\"] }");
-    fs::write(program.0.join("Cargo.toml"), manifest).unwrap();
-    // As its user has done before.
-    assert!(program.command(&["cargo", "build"]).output().unwrap().status.success());
+    let program = NewProgram::new(folder.path().join("my-tools"));
 
     let client = program.start(stdio);
     client.initialize();
@@ -107,4 +57,16 @@ fn the_commands_of_the_chapter_serve_a_new_program() {
     program.edit("pub fn share", "pub fn divide");
     dev.wait("new program", |received| (received.log.matches("built and started").count() == 2).then_some(()));
     assert!(catalog().contains("\"money_divide\""), "{}", catalog());
+    // The errors are on the page, and a model reads them.
+    let mut page = http::open(&address, "GET /explorer/events", "");
+    program.edit("checked_div(people)", "checked_div(people + one)");
+    let shown = http::event(&mut page, "data: {\"buildErrors\"");
+    assert!(shown.contains("cannot find value `one`"), "{shown}");
+    assert!(http::errors(&address).contains("cannot find value `one`"));
+    let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"money_divide","arguments":{"cents":1000,"people":4}}}"#;
+    let result = http::message(&address, call);
+    assert!(result.contains("250") && result.contains("`dev_errors` has the errors"), "{result}");
+    program.edit("checked_div(people + one)", "checked_div(people + 1)");
+    assert!(http::errors(&address).starts_with("No errors"));
+    assert!(http::message(&address, call).contains("200"));
 }
