@@ -138,7 +138,7 @@ pub(super) async fn watch(link: Arc<Link>, uri: &str, context: &Context) -> Resu
     if !connection.info().has_flag("resources", "subscribe") || !is_uri(uri) {
         return Err(ToolError::failed(format!("{remote} does not report changes of single resources")));
     }
-    let mut watch = link.watches().add(uri, context.request().caller()).map_err(|BudgetExceeded { held, max }| {
+    let mut watch = link.watches().add(uri, context.request().caller()).map_err(|BudgetExceeded { held, max, .. }| {
         let message = format!(
             "the client is subscribed to {held} resources of {remote}, its share of the {max} of all clients; try again later"
         );

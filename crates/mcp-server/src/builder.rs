@@ -242,8 +242,9 @@ impl ServerBuilder {
     }
 
     /// Sets the number of calls that run at the same time. As many more calls, at least 256, wait for a permit; beyond
-    /// that, calls are rejected. Calls of one tool take at most three quarters of the permits, so that a slow tool
-    /// leaves room for the others; see [`CallLimiter`](toolkit_runtime::CallLimiter). Default: 256.
+    /// that, calls are rejected. Calls of one tool take at most three quarters of the permits, and so do those of one caller, so
+    /// that a slow tool or a busy caller leaves room for the others; see [`CallLimiter`](toolkit_runtime::CallLimiter).
+    /// Default: 256.
     ///
     /// A synchronous tool occupies a thread while it runs, so this bounds the number of threads too.
     pub fn concurrency(mut self, n_calls: usize) -> Self {

@@ -45,6 +45,8 @@ pub(super) struct Find {
     pub(super) id: Box<RawValue>,
     pub(super) revision: Revision,
     pub(super) observed: Option<Observed>,
+    /// The name of the caller that has a share of the calls.
+    pub(super) caller: Option<String>,
 }
 
 impl Find {
@@ -53,7 +55,7 @@ impl Find {
         let observed = self.observed.take();
         let (shared, id, revision) = (Arc::clone(&self.shared), self.id.clone(), self.revision);
         let answered = async {
-            let permit = shared.calls.acquire(SEARCH).await;
+            let permit = shared.calls.acquire(SEARCH, self.caller.as_deref()).await;
             let permit = permit.map_err(|error| ToolError::new(ErrorKind::Overloaded, error.to_string()))?;
             let found = spawn_tool(SEARCH, async move {
                 let _permit = permit;

@@ -288,7 +288,8 @@ fn call<'m>(
             }
             Some(Ok(call)) => {
                 let (shared, id, call) = (Arc::clone(shared), id.to_owned(), call.into_owned());
-                let find = Find { shared, served, call, id, revision, observed: None };
+                let caller = received.peer.share();
+                let find = Find { shared, served, call, id, revision, observed: None, caller };
                 return Ok(Routed::Find(Box::new(find)));
             }
             Some(Err(error)) => return Ok(failed(shared, received, &name, &error, observed)),

@@ -93,6 +93,13 @@ impl<'p> Peer<'p> {
         })
     }
 
+    /// Returns the name of a caller that has its own share of the calls: its subject, or else the network of its address. All
+    /// clients of a local proxy have the same address.
+    pub(super) fn share(self) -> Option<String> {
+        let address = self.address.filter(|address| !address.is_loopback());
+        self.identity().or_else(|| address.map(|address| client_network(address).to_string()))
+    }
+
     /// Returns the [name](caller_name) of the caller for limits.
     pub(super) fn name(self, session: &str) -> String {
         caller_name(self.caller.map(|caller| &**caller), self.address, session)
@@ -126,7 +133,7 @@ impl Received<'_> {
     /// Creates the context of a call: the request of MCP and that of HTTP, and the trace context, which backends forward.
     pub(super) fn context(self) -> Context {
         let Self { meta, revision, peer, .. } = self;
-        let request = Request::new(revision, meta, peer.caller);
+        let request = Request::new(revision, meta, peer.caller, peer.share());
         let trace = request.traceparent().map(|traceparent| {
             let mut trace = TraceContext::new(traceparent);
             trace.tracestate = request.tracestate().map(str::to_owned);

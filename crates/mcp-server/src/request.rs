@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
+use toolkit::Context;
 use toolkit::call::Credentials;
 use toolkit::internals::CallerToken;
 use toolkit::mcp::Revision;
@@ -33,17 +34,30 @@ pub struct Request {
     client_capabilities: Option<Box<str>>,
     trace: [Option<Box<str>>; 3],
     caller: Option<Arc<Caller>>,
+    /// The name of the caller for limits, if it is one of several.
+    share: Option<Box<str>>,
 }
 
 impl Request {
-    pub(super) fn new(revision: Revision, meta: &Meta<'_>, caller: Option<&Arc<Caller>>) -> Self {
+    pub(super) fn new(
+        revision: Revision,
+        meta: &Meta<'_>,
+        caller: Option<&Arc<Caller>>,
+        share: Option<String>,
+    ) -> Self {
         Self {
             revision,
             client_info: meta.client_info.map(|info| info.get().into()),
             client_capabilities: meta.client_capabilities.map(|declared| declared.get().into()),
             trace: meta.trace().map(|value| value.map(|value| value.into())),
             caller: caller.cloned(),
+            share: share.map(String::into_boxed_str),
         }
+    }
+
+    /// Returns the name of the caller that has its own share of what a server can do, if it is known.
+    pub(super) fn share_of(context: &Context) -> Option<&str> {
+        context.get::<Self>()?.share.as_deref()
     }
 
     /// Returns the protocol revision.
@@ -112,7 +126,7 @@ impl Request {
 /// ```
 impl From<Caller> for Request {
     fn from(caller: Caller) -> Self {
-        Self::new(Revision::default(), &Meta::default(), Some(&Arc::new(caller)))
+        Self::new(Revision::default(), &Meta::default(), Some(&Arc::new(caller)), None)
     }
 }
 

@@ -124,7 +124,7 @@ impl Subscriptions {
         }
         drop(inboxes);
         drop(forgotten);
-        subscribed.map_err(|BudgetExceeded { held, max }| {
+        subscribed.map_err(|BudgetExceeded { held, max, .. }| {
             let message = format!(
                 "the subscriptions of this client take {held} of the {max} bytes of all clients, its share; try again later"
             );

@@ -145,6 +145,14 @@ pub(crate) fn is_token(text: &str) -> bool {
     !text.is_empty() && text.len() <= 64 && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
+/// Returns the user to whom the inbox of a reply belongs, or the caller in the inbox of all users.
+pub(crate) fn caller_of(reply: &str) -> &str {
+    match reply.split_once(".tk.") {
+        Some((user, _)) if user != "_INBOX" => user,
+        _ => reply.rsplit_once('.').map_or(reply, |(inbox, _)| inbox),
+    }
+}
+
 /// Returns true if a text is a subject to which messages can be published.
 fn is_publishable(subject: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_graphic() && !['*', '>'].contains(&c);
@@ -173,6 +181,13 @@ mod tests {
         for other in ["", ".", "a..b", "a.*", "a.>", "a b", "a\r\nPUB x 0", "ü", &"a".repeat(300)] {
             assert!(!is_publishable(other), "{other}");
         }
+    }
+
+    #[test]
+    fn a_caller_is_the_user_of_its_inbox_or_the_inbox() {
+        let callers = ["_INBOX.alice.tk.c1.7", "_INBOX.alice.tk.c2.8", "_INBOX.tk.c1.7", "other.7", "other"];
+        let expected = ["_INBOX.alice", "_INBOX.alice", "_INBOX.tk.c1", "other", "other"];
+        assert_eq!(callers.map(caller_of), expected);
     }
 
     #[test]

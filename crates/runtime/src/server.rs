@@ -69,10 +69,9 @@ pub struct Limits {
     /// The number of connections beyond the limits above, for when no connection can be evicted. On these, only health
     /// checks and authenticated clients are answered. Default: 64.
     pub reserved_connections: usize,
-    /// The number of event streams, which last until the client disconnects. Default: 256.
+    /// The number of event streams, which last until the client disconnects. Half of them are the share of one caller, or of one
+    /// address without a caller. Default: 256.
     pub max_event_streams: usize,
-    /// The number of event streams per address. Default: 128.
-    pub max_event_streams_per_address: usize,
     /// The size of a request body in bytes. Default: 4 MiB.
     pub max_body_bytes: usize,
     /// The total size in bytes of the request bodies in memory. Counts the bytes that have arrived, until the request
@@ -102,7 +101,6 @@ impl Default for Limits {
             max_connections_per_address: 512,
             reserved_connections: 64,
             max_event_streams: 256,
-            max_event_streams_per_address: 128,
             max_body_bytes: 4 << 20,
             max_pending_bytes: 64 << 20,
             limits_loopback: false,

@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A budget that is fair among its owners. Clones share it.
 ///
-/// An owner may hold as many units as are free. One that takes little at a time therefore holds at most half of the budget, and
-/// the next one always finds room.
+/// An owner may hold as many units as are free, or a multiple of them. One that takes little at a time therefore holds at most
+/// half of the budget, or more of it, and the next one always finds room. Units may belong to several owners, such as a tool and
+/// its caller, none of which then holds more than its share.
 ///
 /// # Examples
 ///
@@ -28,7 +29,11 @@ pub struct SharedBudget<K>(Arc<SharedUnits<K>>);
 
 struct SharedUnits<K> {
     max: u64,
+    /// The maximum ratio of the units of an owner to the free units.
+    ratio: u64,
     held: Mutex<HeldUnits<K>>,
+    #[cfg(feature = "calls")]
+    returned: tokio::sync::Notify,
 }
 
 struct HeldUnits<K> {
@@ -39,14 +44,16 @@ struct HeldUnits<K> {
 /// A part of a [`SharedBudget`]. Dropping it returns the units.
 pub struct BudgetShare<K: Eq + Hash> {
     budget: SharedBudget<K>,
-    /// `None` for an owner that has nothing else.
-    owner: Option<K>,
+    /// Empty for an owner that has nothing else.
+    owners: Box<[K]>,
     n_units: u64,
 }
 
 /// The error of an owner that has its share of a [`SharedBudget`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BudgetExceeded {
+    /// The position of that owner among those of the part, or 0 if it has no other one.
+    pub owner: usize,
     /// The number of units that the owner holds.
     pub held: u64,
     /// The number of units of the budget.
@@ -57,22 +64,52 @@ impl<K: Eq + Hash> SharedBudget<K> {
     /// Creates a budget of `max` units.
     #[must_use]
     pub fn new(max: u64) -> Self {
-        Self(Arc::new(SharedUnits { max, held: Mutex::new(HeldUnits { n_free: max, of_owner: HashMap::new() }) }))
+        Self::with_ratio(max, 1)
     }
 
-    /// Creates an empty part for an owner, or for one that has nothing else if it is `None`.
+    /// Creates a budget of `max` units, of which an owner may hold up to `ratio` times what is free.
     #[must_use]
-    pub fn share(&self, owner: Option<K>) -> BudgetShare<K> {
-        BudgetShare { budget: self.clone(), owner, n_units: 0 }
+    pub fn with_ratio(max: u64, ratio: u64) -> Self {
+        Self(Arc::new(SharedUnits {
+            max,
+            ratio,
+            held: Mutex::new(HeldUnits { n_free: max, of_owner: HashMap::new() }),
+            #[cfg(feature = "calls")]
+            returned: tokio::sync::Notify::new(),
+        }))
+    }
+
+    /// Creates an empty part for its owners, or for one that has nothing else if there are none.
+    #[must_use]
+    pub fn share(&self, owners: impl IntoIterator<Item = K>) -> BudgetShare<K> {
+        BudgetShare { budget: self.clone(), owners: owners.into_iter().collect(), n_units: 0 }
+    }
+
+    /// Returns the number of units of all owners.
+    #[must_use]
+    pub fn n_held(&self) -> u64 {
+        self.0.max - self.held().n_free
     }
 
     /// Returns the number of units that an owner holds.
     pub fn held_by(&self, owner: &K) -> u64 {
-        self.held().of_owner.get(owner).copied().unwrap_or(0)
+        self.held().held_by(owner)
+    }
+
+    /// Returns a future that completes when units are returned after this call.
+    #[cfg(feature = "calls")]
+    pub fn returned(&self) -> impl Future<Output = ()> + '_ {
+        self.0.returned.notified()
     }
 
     fn held(&self) -> MutexGuard<'_, HeldUnits<K>> {
         self.0.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<K: Eq + Hash> HeldUnits<K> {
+    fn held_by(&self, owner: &K) -> u64 {
+        self.of_owner.get(owner).copied().unwrap_or(0)
     }
 }
 
@@ -81,22 +118,35 @@ impl<K: Clone + Eq + Hash> BudgetShare<K> {
     ///
     /// # Errors
     ///
-    /// Returns an error if the owner would hold more than what is free.
+    /// Returns an error if an owner would hold more than its share.
     pub fn grow(&mut self, n_more: u64) -> Result<(), BudgetExceeded> {
-        let budget = self.budget.clone();
-        let mut held = budget.held();
-        let of_owner = match &self.owner {
-            Some(owner) => held.of_owner.get(owner).copied().unwrap_or(0),
-            None => self.n_units,
-        };
-        if of_owner.saturating_add(n_more) > held.n_free {
-            return Err(BudgetExceeded { held: of_owner, max: budget.0.max });
+        let SharedUnits { max, ratio, held, .. } = &*self.budget.0.clone();
+        let mut units = held.lock().unwrap_or_else(PoisonError::into_inner);
+        let limit = units.n_free.saturating_mul(*ratio);
+        let alone = self.owners.is_empty().then_some(self.n_units);
+        for (owner, held) in self.owners.iter().map(|owner| units.held_by(owner)).chain(alone).enumerate() {
+            if held.saturating_add(n_more) > limit || n_more > units.n_free {
+                return Err(BudgetExceeded { owner, held, max: *max });
+            }
         }
-        self.add(&mut held, n_more);
+        self.add(&mut units, n_more);
         Ok(())
     }
 
-    /// Takes up to `n_more` units of what is free, beyond the share of the owner.
+    /// Waits until there are `n_more` units for the owners, and takes them.
+    #[cfg(feature = "calls")]
+    pub async fn grow_when_free(&mut self, n_more: u64) {
+        let budget = self.budget.clone();
+        loop {
+            let returned = budget.returned();
+            if self.grow(n_more).is_ok() {
+                return;
+            }
+            returned.await;
+        }
+    }
+
+    /// Takes up to `n_more` units of what is free, beyond the share of the owners.
     pub fn grow_beyond(&mut self, n_more: u64) {
         let budget = self.budget.clone();
         let mut held = budget.held();
@@ -107,7 +157,7 @@ impl<K: Clone + Eq + Hash> BudgetShare<K> {
     fn add(&mut self, held: &mut HeldUnits<K>, n_more: u64) {
         held.n_free -= n_more;
         self.n_units += n_more;
-        if let Some(owner) = &self.owner {
+        for owner in &self.owners {
             match held.of_owner.get_mut(owner) {
                 Some(of_owner) => *of_owner += n_more,
                 None => drop(held.of_owner.insert(owner.clone(), n_more)),
@@ -132,14 +182,17 @@ impl<K: Eq + Hash> BudgetShare<K> {
         self.n_units -= n_units;
         let mut held = self.budget.held();
         held.n_free += n_units;
-        if let Some(owner) = &self.owner
-            && let Some(of_owner) = held.of_owner.get_mut(owner)
-        {
-            *of_owner -= n_units;
-            if *of_owner == 0 {
-                held.of_owner.remove(owner);
+        for owner in &self.owners {
+            if let Some(of_owner) = held.of_owner.get_mut(owner) {
+                *of_owner -= n_units;
+                if *of_owner == 0 {
+                    held.of_owner.remove(owner);
+                }
             }
         }
+        drop(held);
+        #[cfg(feature = "calls")]
+        self.budget.0.returned.notify_waiters();
     }
 }
 

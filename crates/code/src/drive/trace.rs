@@ -187,7 +187,7 @@ impl Exceeded {
                 "the arguments and results of the program's calls exceed {max} bytes together (`kept_bytes`); fetch and \
                  send less, for example with filters, or split the work into several programs"
             ),
-            Self::Share(BudgetExceeded { held, max }) => format!(
+            Self::Share(BudgetExceeded { held, max, .. }) => format!(
                 "the programs of this caller that run now keep {held} bytes of arguments and results, the share of one \
                  caller of the {max} bytes of all; try again later"
             ),

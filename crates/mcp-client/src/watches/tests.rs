@@ -76,7 +76,7 @@ fn the_number_of_watched_resources_and_the_length_of_their_uris_are_limited() {
     let (watches, _) = watches();
     let of_caller = |n: usize| watches.add(&n.to_string(), Some("alice"));
     let watched: Vec<Watch> = (0..MAX_WATCHED / 2).map(|n| of_caller(n).unwrap()).collect();
-    assert_eq!(of_caller(MAX_WATCHED).err(), Some(BudgetExceeded { held: 500, max: 1_000 }));
+    assert_eq!(of_caller(MAX_WATCHED).err(), Some(BudgetExceeded { owner: 0, held: 500, max: 1_000 }));
     assert!(of_caller(0).is_ok() && watches.add("more", Some("bob")).is_ok());
     drop(watched);
     assert!(of_caller(MAX_WATCHED).is_ok());

@@ -29,8 +29,6 @@ const RETURN_TIMEOUT: Duration = Duration::from_secs(60);
 /// Asks the user by requests in the event stream of the call, or over stdio.
 pub(super) struct StreamAsker {
     pub(super) shared: Arc<ServerState>,
-    /// The id of the tool.
-    pub(super) tool: Arc<str>,
     pub(super) asks: StreamAsks,
     /// The identity of the caller, who has to answer.
     pub(super) identity: Option<String>,
@@ -72,7 +70,7 @@ impl StreamAsker {
                 }),
             }
         };
-        self.permit.without(&self.shared.calls, &self.tool, RETURN_TIMEOUT, answer).await
+        self.permit.without(RETURN_TIMEOUT, answer).await
     }
 
     /// Reports from time to time that the call waits. Some clients end calls without progress.
@@ -138,8 +136,6 @@ impl Asker for StreamAsker {
 /// Asks the user of a call that may become a task: before, in rounds, and later through the task.
 pub(super) struct TaskAsker {
     shared: Arc<ServerState>,
-    /// The id of the tool.
-    tool: String,
     slot: TaskSlot,
     rounds: Option<Rounds>,
     modes: Modes,
@@ -152,12 +148,11 @@ impl TaskAsker {
         offer: &TaskOffer,
         rounds: Option<Rounds>,
         shared: &Arc<ServerState>,
-        tool: &str,
         permit: PermitSlot,
     ) -> Self {
         let (slot, modes) = (Arc::clone(offer.slot()), offer.modes());
         let questions = shared.waiting.of_call(offer.caller());
-        Self { shared: Arc::clone(shared), tool: tool.to_owned(), slot, rounds, modes, permit, questions }
+        Self { shared: Arc::clone(shared), slot, rounds, modes, permit, questions }
     }
 
     async fn question(&self, question: &Question) -> Result<Answer, ToolError> {
@@ -177,7 +172,7 @@ impl TaskAsker {
         };
         // The answer must not be in vain.
         let patience = task.deadline().map_or(Duration::MAX, |deadline| deadline.duration_since(Instant::now()));
-        self.permit.without(&self.shared.calls, &self.tool, patience, answer).await
+        self.permit.without(patience, answer).await
     }
 }
 

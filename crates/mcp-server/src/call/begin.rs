@@ -121,21 +121,21 @@ pub(crate) fn begin(
 /// Returns the receiver of these events.
 fn listen(call: &mut Call, wants_chunks: bool) -> Receiver<CallEvent> {
     let (events, receiver) = queue();
+    let slot = PermitSlot::new(&call.shared.calls, &call.entry().id, Request::share_of(&call.context));
     let mut context = std::mem::take(&mut call.context);
     if let Some(offer) = &call.task {
         let rounds = match &call.asks {
             Asks::Rounds(rounds) => Some(rounds.clone()),
             _ => None,
         };
-        let permit = call.permit.insert(PermitSlot::default()).clone();
-        context = context.with_asker(TaskAsker::new(offer, rounds, &call.shared, &call.entry().id, permit));
+        let permit = call.permit.insert(slot).clone();
+        context = context.with_asker(TaskAsker::new(offer, rounds, &call.shared, permit));
     } else if let Some(asks) = call.asks.take_stream() {
-        let permit = call.permit.insert(PermitSlot::default()).clone();
+        let permit = call.permit.insert(slot).clone();
         let caller = context.get::<Request>().and_then(Request::caller);
         let identity = caller.and_then(Caller::identity);
         context = context.with_asker(StreamAsker {
             shared: Arc::clone(&call.shared),
-            tool: call.entry().id.clone(),
             asks,
             identity,
             events: events.clone(),

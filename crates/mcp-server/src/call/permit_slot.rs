@@ -8,8 +8,17 @@ use toolkit::call::ErrorKind;
 use toolkit_runtime::{CallLimiter, CallPermit};
 
 /// The permit of a call, if it holds one.
-#[derive(Clone, Default)]
-pub(crate) struct PermitSlot(Arc<Mutex<SlotState>>);
+#[derive(Clone)]
+pub(crate) struct PermitSlot(Arc<SlotShared>);
+
+struct SlotShared {
+    limiter: CallLimiter,
+    /// The id of the tool.
+    tool: Arc<str>,
+    /// The name of the caller that has a share of the permits.
+    caller: Option<Box<str>>,
+    state: Mutex<SlotState>,
+}
 
 #[derive(Default)]
 struct SlotState {
@@ -20,12 +29,16 @@ struct SlotState {
 /// An open question. Dropping it takes the permit back if one is free.
 struct Away<'s> {
     slot: &'s PermitSlot,
-    limiter: &'s CallLimiter,
-    tool: &'s str,
     is_closed: bool,
 }
 
 impl PermitSlot {
+    /// Creates the empty slot of a call.
+    pub(super) fn new(limiter: &CallLimiter, tool: &Arc<str>, caller: Option<&str>) -> Self {
+        let (limiter, tool, caller) = (limiter.clone(), Arc::clone(tool), caller.map(Box::from));
+        Self(Arc::new(SlotShared { limiter, tool, caller, state: Mutex::default() }))
+    }
+
     pub(super) fn store(&self, permit: CallPermit) {
         self.state().permit = Some(permit);
     }
@@ -41,12 +54,10 @@ impl PermitSlot {
     /// Returns the error of the answer, or one if no permit is free afterwards.
     pub(super) async fn without<T>(
         &self,
-        limiter: &CallLimiter,
-        tool: &str,
         patience: Duration,
         answer: impl Future<Output = Result<T, ToolError>>,
     ) -> Result<T, ToolError> {
-        let away = self.leave(limiter, tool);
+        let away = self.leave();
         let answer = answer.await;
         if !away.come_back(patience).await {
             let message = "the server has no free permit for the call after the answer of its user; try again later";
@@ -56,11 +67,11 @@ impl PermitSlot {
     }
 
     /// Returns the permit to the limiter while a question is open. The other calls must not wait for this user.
-    fn leave<'s>(&'s self, limiter: &'s CallLimiter, tool: &'s str) -> Away<'s> {
+    fn leave(&self) -> Away<'_> {
         let mut state = self.state();
         state.n_open += 1;
         drop(state.permit.take());
-        Away { slot: self, limiter, tool, is_closed: false }
+        Away { slot: self, is_closed: false }
     }
 
     /// Stores a permit that was acquired for the call, unless another question is open or it has one.
@@ -72,7 +83,7 @@ impl PermitSlot {
     }
 
     fn state(&self) -> MutexGuard<'_, SlotState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -82,7 +93,8 @@ impl Away<'_> {
         if !self.close() {
             return true;
         }
-        match tokio::time::timeout(patience, self.limiter.acquire(self.tool)).await {
+        let SlotShared { limiter, tool, caller, .. } = &*self.slot.0;
+        match tokio::time::timeout(patience, limiter.acquire(tool, caller.as_deref())).await {
             Ok(Ok(permit)) => self.slot.refill(permit),
             _ => return false,
         }
@@ -100,9 +112,10 @@ impl Away<'_> {
 
 impl Drop for Away<'_> {
     fn drop(&mut self) {
+        let SlotShared { limiter, tool, caller, .. } = &*self.slot.0;
         if !self.is_closed
             && self.close()
-            && let Ok(permit) = self.limiter.try_acquire(self.tool)
+            && let Ok(permit) = limiter.try_acquire(tool, caller.as_deref())
         {
             self.slot.refill(permit);
         }

@@ -13,6 +13,7 @@ use super::task::run_with_offer;
 use super::tool::{call_tool, failed};
 use super::watch::Watch;
 use crate::reply::{MessageSink, Reply};
+use crate::request::Request;
 
 /// Runs a call, and sends the messages of its tool. Dropping the future cancels the call, unless it has become a task.
 pub(crate) fn run(mut call: Arc<Call>, mut sink: impl MessageSink) -> impl Future<Output = Reply> + Send {
@@ -51,14 +52,14 @@ async fn run_to_end(
 
 /// Waits for a permit.
 async fn acquire(call: &Call, early_end: &mut EarlyEnd<'_>) -> Result<CallPermit, ToolError> {
-    let (limiter, id) = (&call.shared.calls, &call.entry().id);
-    if let Ok(permit) = limiter.try_acquire(id) {
+    let (limiter, id, caller) = (&call.shared.calls, &call.entry().id, Request::share_of(&call.context));
+    if let Ok(permit) = limiter.try_acquire(id, caller) {
         return Ok(permit);
     }
     let acquired = async {
         tokio::select! {
             biased;
-            permit = limiter.acquire(id) => permit.map_err(|error| ToolError::new(ErrorKind::Overloaded, error.to_string())),
+            permit = limiter.acquire(id, caller) => permit.map_err(|error| ToolError::new(ErrorKind::Overloaded, error.to_string())),
             error = early_end.next() => Err(error),
         }
     };

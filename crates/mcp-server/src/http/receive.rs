@@ -60,7 +60,7 @@ impl Inner {
                 }
                 Ok(response)
             }
-            Routed::Listen(listen) => listening(*listen, head),
+            Routed::Listen(listen) => listening(*listen, head, caller.as_deref()),
             Routed::Reply(reply) => {
                 if reply.is_bad_request {
                     server.shared.metrics.reject(RejectReason::Malformed);

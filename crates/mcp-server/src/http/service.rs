@@ -254,7 +254,7 @@ impl Inner {
         let (method, uri, headers) = (&head.parts.method, &head.parts.uri, head.headers());
         let caller = caller.as_deref();
         let response = route.respond(RouteRequest { server: &server, method, uri, headers, caller, access }).await;
-        Ok(head.count_events(response)?)
+        Ok(head.count_events(response, caller.and_then(Caller::identity).as_deref())?)
     }
 
     /// Returns the meaning of a path for programs, if the host serves them.
@@ -319,7 +319,7 @@ impl Inner {
                 if session.is_some_and(|session| !self.sessions.has_begun(&session)) {
                     changes.mark_changed();
                 }
-                listening(changes, head)
+                listening(changes, head, caller)
             }
             Err(()) => Ok(text(StatusCode::NOT_FOUND, "unknown session\n".to_owned())),
         }
@@ -343,9 +343,14 @@ impl Inner {
     }
 }
 
-/// Creates an event stream of changes, within the limit of event streams.
-pub(super) fn listening(listen: Listen, head: &RequestHead) -> Result<Response<Body>, Rejection> {
-    Ok(head.count_events(events(response::of_changes(listen)))?)
+/// Creates an event stream of changes, within the share of its caller of the event streams.
+pub(super) fn listening(
+    listen: Listen,
+    head: &RequestHead,
+    caller: Option<&Caller>,
+) -> Result<Response<Body>, Rejection> {
+    let identity = caller.and_then(Caller::identity);
+    Ok(head.count_events(events(response::of_changes(listen)), identity.as_deref())?)
 }
 
 impl From<toolkit_runtime::Rejection> for Rejection {

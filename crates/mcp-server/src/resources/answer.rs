@@ -21,6 +21,7 @@ use crate::peer::Registered;
 use crate::prompts::{self, PromptRequest};
 use crate::proxy_uri::decode;
 use crate::reply::Reply;
+use crate::request::Request;
 use crate::state::ServerState;
 
 /// The start of the names of requests for resources in the call limiter. Without a `/`,
@@ -181,12 +182,17 @@ pub(crate) async fn watch_readable(
 
 /// Waits for a permit for a request to a provider. Each provider, and each backend of a proxy, has its own share of the
 /// permits, so that requests to one that hangs do not delay those to others.
-pub(super) async fn acquire(shared: &ServerState, provider: usize, uri: Option<&str>) -> Result<CallPermit, ToolError> {
+pub(super) async fn acquire(
+    shared: &ServerState,
+    context: &Context,
+    provider: usize,
+    uri: Option<&str>,
+) -> Result<CallPermit, ToolError> {
     let mut name = format!("{RESOURCES}{provider}");
     if let Some((backend, _)) = uri.and_then(decode).filter(|(backend, _)| shared.has_backend(backend)) {
         name = format!("{name}/{backend}");
     }
-    let permit = shared.calls.acquire(&name).await;
+    let permit = shared.calls.acquire(&name, Request::share_of(context)).await;
     permit.map_err(|error| ToolError::new(ErrorKind::Overloaded, error.to_string()))
 }
 

@@ -24,7 +24,7 @@ pub(super) async fn resources(
 ) -> Result<Vec<u8>, Failed> {
     let mut listing = Listing::default();
     for (idx, provider) in shared.resources.all().iter().enumerate() {
-        let _permit = acquire(shared, idx, None).await?;
+        let _permit = acquire(shared, context, idx, None).await?;
         listing.add(provider.list(context).await, |resource| &resource.uri, access);
     }
     listing.page("resources", shared, revision, after, scope)
@@ -41,7 +41,7 @@ pub(super) async fn templates(
 ) -> Result<Vec<u8>, Failed> {
     let mut listing = Listing::default();
     for (idx, provider) in shared.resources.all().iter().enumerate() {
-        let _permit = acquire(shared, idx, None).await?;
+        let _permit = acquire(shared, context, idx, None).await?;
         listing.add(provider.templates(context).await, |template| &template.uri_template, access);
     }
     listing.page("resourceTemplates", shared, revision, after, scope)

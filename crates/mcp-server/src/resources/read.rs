@@ -125,7 +125,7 @@ struct FoundResource {
 async fn find(shared: &ServerState, context: &Context, uri: String) -> Result<FoundResource, Failed> {
     let mut first_error = None;
     for (idx, provider) in shared.resources.all().into_iter().enumerate() {
-        let permit = acquire(shared, idx, Some(&uri)).await?;
+        let permit = acquire(shared, context, idx, Some(&uri)).await?;
         match provider.read(&uri, context).await {
             // A result has at least one block of contents.
             Ok(Some(contents)) if !contents.is_empty() => {

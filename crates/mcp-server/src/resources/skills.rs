@@ -22,7 +22,7 @@ pub(super) async fn list(
 ) -> Result<Vec<u8>, Failed> {
     let mut listing = Listing::<Skill>::default();
     for (idx, provider) in shared.resources.all().iter().enumerate() {
-        let _permit = acquire(shared, idx, None).await?;
+        let _permit = acquire(shared, context, idx, None).await?;
         listing.add(provider.skills(context).await, |skill| &skill.uri, access);
     }
     listing.page("skills", shared, revision, after, scope)
@@ -38,7 +38,7 @@ pub(super) async fn get(
 ) -> Result<Vec<u8>, Failed> {
     let mut failed: Option<ToolError> = None;
     for (idx, provider) in shared.resources.all().iter().enumerate() {
-        let _permit = acquire(shared, idx, Some(&uri)).await?;
+        let _permit = acquire(shared, context, idx, Some(&uri)).await?;
         match provider.skill(&uri, context).await {
             Ok(Some(skill)) => {
                 let mut result = json!({ "skill": skill });

@@ -5,16 +5,16 @@ use std::time::{Duration, Instant};
 
 use async_nats::{Message, Subject};
 use bytes::Bytes;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use toolkit::call::{Credentials, ErrorKind, Progress, TraceContext};
 use toolkit::dispatch::BlockingThreads;
 use toolkit::stream::Event;
 use toolkit::{Context, RunResult, ToolError};
-use toolkit_runtime::{run_tool, spawn_tool};
+use toolkit_runtime::{BudgetShare, run_tool, spawn_tool};
 
 use crate::bodies::BodyReference;
-use crate::subject::{Subjects, is_token};
+use crate::subject::{Subjects, caller_of, is_token};
 use crate::wire::{self, ACCEPT_AFTER, header, number};
 use crate::worker::answer::{CallAnswer, Ran};
 use crate::worker::claims::{Claim, Claimed, claim_key};
@@ -122,7 +122,7 @@ async fn run(
 struct Ready {
     arguments: Bytes,
     /// The memory of the arguments, if they were read from the object store.
-    memory: Option<OwnedSemaphorePermit>,
+    memory: Option<BudgetShare<Box<str>>>,
     claim: Option<Arc<Claim>>,
 }
 
@@ -139,7 +139,7 @@ async fn prepare(
     let (arguments, memory) = match &request.body {
         None => (payload, None),
         Some(body) => {
-            let (arguments, memory) = shared.read_body(body).await.map_err(refused)?;
+            let (arguments, memory) = shared.read_body(body, reply.as_deref().map(caller_of)).await.map_err(refused)?;
             (arguments, Some(memory))
         }
     };

@@ -9,9 +9,9 @@ use async_nats::Client;
 use bytes::Bytes;
 use futures_util::StreamExt;
 use serde_json::{Value, json};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use toolkit::call::ErrorKind;
 use toolkit::{Dispatcher, ToolError};
+use toolkit_runtime::{BudgetShare, SharedBudget};
 
 use super::claims::Claims;
 use super::running::RunningCalls;
@@ -39,8 +39,8 @@ pub(super) struct WorkerState {
     pub(super) running: RunningCalls,
     pub(super) stats: Stats,
     pub(super) bodies: Bodies,
-    /// A permit for each KiB of arguments from the object store that this worker may hold.
-    pub(super) body_budget: Arc<Semaphore>,
+    /// The bytes of arguments from the object store that this worker may hold, of which each caller has a share.
+    pub(super) body_bytes: SharedBudget<Box<str>>,
     pub(super) claims: Claims,
     /// True if credentials may be sent to this worker.
     pub(super) is_confidential: bool,
@@ -63,14 +63,13 @@ impl WorkerState {
         let limit = client.max_payload().saturating_sub(wire::HEADER_RESERVE);
         let pages = toolset.pages(limit).map_err(|n_bytes| NatsError::DefinitionTooLarge { n_bytes, limit })?;
         let instance = wire::random_id();
-        let n_permits = limits.max_body_bytes.div_ceil(KIB).min(Semaphore::MAX_PERMITS);
         let names = dispatcher.catalog().iter().map(|tool| (tool_tokens(tool.id()), tool.id().to_string().into()));
         Ok(Self {
             names: names.collect(),
             prefix_len: subjects.calls_prefix(&toolset.digest).len(),
-            limits,
             bodies: Bodies::new(&client),
-            body_budget: Arc::new(Semaphore::new(n_permits)),
+            body_bytes: SharedBudget::new(limits.max_body_bytes as u64),
+            limits,
             claims: Claims::new(&client, subjects.claims(), &instance),
             is_confidential: connect.is_confidential(),
             instance,
@@ -103,24 +102,26 @@ impl WorkerState {
         left.map_or(limit, |left| left.min(limit))
     }
 
-    /// Reads arguments from the object store, when there is memory for them. The memory is free when the permit is dropped.
+    /// Reads the arguments of a caller from the object store, when its share has memory for them. The memory is free when the share
+    /// is dropped.
     pub(super) async fn read_body(
         &self,
         reference: &BodyReference,
-    ) -> Result<(Bytes, OwnedSemaphorePermit), ToolError> {
+        caller: Option<&str>,
+    ) -> Result<(Bytes, BudgetShare<Box<str>>), ToolError> {
         let BodyReference { len, bucket, .. } = reference;
         let limit = self.limits.max_body_bytes.min(MAX_BODY);
         if *len > limit {
             let message = format!("the arguments have {len} bytes, more than the limit of {limit}");
             return Err(ToolError::new(ErrorKind::TooLarge, message));
         }
-        let n_permits = u32::try_from(len.div_ceil(KIB)).unwrap_or(u32::MAX);
-        let permit = Arc::clone(&self.body_budget).acquire_many_owned(n_permits).await.map_err(ToolError::internal)?;
+        let mut memory = self.body_bytes.share(caller.map(Box::from));
+        memory.grow_when_free(*len as u64).await;
         let read = self.bodies.read(reference).await.map_err(|error| {
             let message = format!("the worker cannot read the arguments from the bucket `{bucket}`");
             ToolError::new(ErrorKind::Unavailable, message).caused_by(error)
         });
-        Ok((read?.0, permit))
+        Ok((read?.0, memory))
     }
 
     /// Waits until the server has processed everything that was sent to it before.
@@ -132,8 +133,6 @@ impl WorkerState {
         Ok(())
     }
 }
-
-const KIB: usize = 1 << 10;
 
 /// The time by which a tool's own timeout may be exceeded before the worker ends the call.
 const SLACK: Duration = Duration::from_millis(100);

@@ -15,7 +15,9 @@ use toolkit::call::{Credentials, RequestParts};
 use toolkit::dispatch::BlockingThreads;
 use toolkit::stream::Event;
 use toolkit::{CancelToken, Context, RunResult, ToolError};
-use toolkit_runtime::{Body, BodyCharge, Panicked, RequestHead, events_response, parse_message, run_tool, spawn_tool};
+use toolkit_runtime::{
+    Body, BodyCharge, Panicked, RequestHead, client_network, events_response, parse_message, run_tool, spawn_tool,
+};
 use uuid::Uuid;
 
 use crate::server::dedup::{Admission, CallGuard, Fingerprint, Waiter};
@@ -44,7 +46,9 @@ where
     let job = parse_message(body.len(), move || Job::read(&at, &body, charge)).await;
     let job =
         job.unwrap_or_else(|Panicked| Err(Rejection::new(StatusCode::INTERNAL_SERVER_ERROR, "an internal error")))?;
-    let job = Job { context: with_request(shared, job.context, head), ..job };
+    let client =
+        head.client().filter(|address| !address.is_loopback()).map(|address| client_network(address).to_string());
+    let job = Job { context: with_request(shared, job.context, head), client, ..job };
     let tool_id = job.tool_id.clone();
     let (mut waiter, parts) = match shared.dedup.admit(&job.started.call_id, job.fingerprint) {
         Admission::Taken => {
@@ -74,6 +78,8 @@ struct Job {
     started: Started,
     /// The share of the message in the memory budget of request bodies.
     charge: BodyCharge,
+    /// The network of the client, unless other clients may have its address.
+    client: Option<String>,
 }
 
 impl Job {
@@ -119,12 +125,21 @@ impl Job {
             Some(trace_id) => context.with(TraceId(trace_id)),
             None => context,
         };
-        Ok(Self { tool_id, name, input: input.as_bytes().to_vec(), context, fingerprint, started, charge })
+        Ok(Self {
+            tool_id,
+            name,
+            input: input.as_bytes().to_vec(),
+            context,
+            fingerprint,
+            started,
+            charge,
+            client: None,
+        })
     }
 
     /// Spawns the call, so that repeated requests can wait for it too. Returns its events if the client accepts them.
     fn start(self, shared: &Arc<Shared>, guard: CallGuard, wants_events: bool) -> Option<Receiver<StreamPart>> {
-        let permit = match shared.calls.try_acquire(&self.name) {
+        let permit = match shared.calls.try_acquire(&self.name, self.client.as_deref()) {
             Ok(permit) => permit,
             Err(overloaded) => {
                 guard.complete(Reply::Rejected(Rejection::busy(overloaded.to_string())));

@@ -17,7 +17,7 @@ use tokio::sync::Notify;
 use super::Limits;
 use super::connections::Connection;
 use super::request_head::{Rejection, RequestHead};
-use crate::{BudgetShare, SharedBudget, client_network};
+use crate::{BudgetShare, SharedBudget};
 
 /// The maximum number of bytes of a body that are read and dropped because it is too large.
 const MAX_DISCARDED: usize = 64 << 20;
@@ -37,7 +37,6 @@ const MAX_DISCARD_PAUSE: Duration = Duration::from_millis(250);
 pub(super) struct BodyReader {
     max_bytes: usize,
     timeout: Duration,
-    limits: Limits,
     budget: Budget,
 }
 
@@ -79,12 +78,7 @@ impl BodyReader {
     pub(super) fn new(limits: &Limits) -> Self {
         // A client may hold half of the budget, which has to suffice for one body.
         let n_bytes = limits.max_pending_bytes.max(limits.max_body_bytes.saturating_mul(2));
-        Self {
-            max_bytes: limits.max_body_bytes,
-            timeout: limits.io_timeout,
-            limits: limits.clone(),
-            budget: Budget::new(n_bytes),
-        }
+        Self { max_bytes: limits.max_body_bytes, timeout: limits.io_timeout, budget: Budget::new(n_bytes) }
     }
 
     /// Reads the body of a request. Of a body that is too large, reads and drops what arrives at once, so that the client
@@ -132,8 +126,7 @@ impl BodyReader {
             return Err(Rejection::TooLarge(self.max_bytes));
         }
         // Without an address, each connection is a client of its own.
-        let address = head.connection().map(Connection::address);
-        let charge = self.budget.charge(address.filter(|address| self.limits.limits_address(*address)));
+        let charge = self.budget.charge(head.connection().and_then(Connection::limited_network));
         let mut read = pin!(self.collect(body, announced, charge));
         // Most bodies arrive with their head and need no timer.
         if let Poll::Ready(received) = poll_fn(|cx| Poll::Ready(read.as_mut().poll(cx))).await {
@@ -242,7 +235,6 @@ struct Budget(Arc<BudgetShared>);
 struct BudgetShared {
     bytes: SharedBudget<IpAddr>,
     state: Mutex<BudgetState>,
-    released: Notify,
 }
 
 #[derive(Debug, Default)]
@@ -275,12 +267,12 @@ const SMALL: u64 = 32 << 10;
 impl Budget {
     fn new(n_bytes: usize) -> Self {
         let bytes = SharedBudget::new(n_bytes as u64);
-        Self(Arc::new(BudgetShared { bytes, state: Mutex::default(), released: Notify::new() }))
+        Self(Arc::new(BudgetShared { bytes, state: Mutex::default() }))
     }
 
-    /// Creates an empty charge for a client: the network of the address, or this body alone if it is `None`.
-    fn charge(&self, address: Option<IpAddr>) -> Charge {
-        let bytes = self.0.bytes.share(address.map(client_network));
+    /// Creates an empty charge for a client: a network, or this body alone if it is `None`.
+    fn charge(&self, client: Option<IpAddr>) -> Charge {
+        let bytes = self.0.bytes.share(client);
         Charge { budget: self.clone(), bytes, id: None, revoked: None }
     }
 
@@ -308,12 +300,11 @@ impl Charge {
         let mut yields_at = tokio::time::Instant::now() + YIELD_AFTER;
         loop {
             let budget = self.budget.clone();
-            let mut released = std::pin::pin!(budget.0.released.notified());
-            released.as_mut().enable();
+            let returned = budget.0.bytes.returned();
             if self.try_grow(n_more) {
                 return;
             }
-            if tokio::time::timeout_at(yields_at, released).await.is_err() {
+            if tokio::time::timeout_at(yields_at, returned).await.is_err() {
                 self.budget.revoke_largest();
                 yields_at += YIELD_AFTER;
             }
@@ -367,10 +358,5 @@ impl Charge {
 impl Drop for Charge {
     fn drop(&mut self) {
         self.finish();
-        let n_bytes = self.bytes.n_units();
-        if n_bytes > 0 {
-            self.bytes.shrink(n_bytes);
-            self.budget.0.released.notify_waiters();
-        }
     }
 }

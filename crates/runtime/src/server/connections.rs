@@ -18,7 +18,7 @@ use tokio::sync::Notify;
 use super::Limits;
 use super::request_head::Rejection;
 use super::response_budget::{ResponseBudget, ResponsePermit};
-use crate::client_network;
+use crate::{BudgetExceeded, BudgetShare, SharedBudget, client_network};
 
 /// The open connections of a server.
 #[derive(Clone)]
@@ -28,6 +28,7 @@ struct ConnectionsShared {
     limits: Limits,
     table: Mutex<Table>,
     responses: ResponseBudget,
+    event_streams: SharedBudget<Arc<str>>,
 }
 
 /// The number of connections whose clients have sent nothing. Each takes a socket and no buffer.
@@ -48,7 +49,6 @@ struct Table {
     n_reserved: usize,
     /// The counts of each [network](client_network).
     by_network: HashMap<IpAddr, Counts>,
-    n_event_streams: usize,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -56,13 +56,13 @@ struct Counts {
     n_connections: usize,
     /// The number of these connections that are in the reserve.
     n_reserved: usize,
-    n_event_streams: usize,
 }
 
 impl Connections {
     pub(super) fn new(limits: Limits) -> Self {
         let responses = ResponseBudget::new(limits.max_response_bytes);
-        Self(Arc::new(ConnectionsShared { limits, table: Mutex::default(), responses }))
+        let event_streams = SharedBudget::new(limits.max_event_streams as u64);
+        Self(Arc::new(ConnectionsShared { limits, table: Mutex::default(), responses, event_streams }))
     }
 
     /// Admits a connection from an address. Beyond the limit of silent ones, the oldest of those is evicted.
@@ -136,33 +136,6 @@ impl Connections {
         }
     }
 
-    /// Counts an event stream.
-    ///
-    /// # Errors
-    ///
-    /// Returns the limit that is reached, in total or for this address.
-    fn begin_event_stream(&self, address: IpAddr) -> Result<(), Rejection> {
-        let limits = &self.0.limits;
-        let mut table = self.table();
-        if table.n_event_streams >= limits.max_event_streams {
-            return Err(Rejection::EventStreams(limits.max_event_streams));
-        }
-        let counts = table.by_network.entry(client_network(address)).or_default();
-        let max = limits.max_event_streams_per_address;
-        if limits.limits_address(address) && counts.n_event_streams >= max {
-            return Err(Rejection::EventStreamsOfAddress(max));
-        }
-        counts.n_event_streams += 1;
-        table.n_event_streams += 1;
-        Ok(())
-    }
-
-    fn end_event_stream(&self, address: IpAddr) {
-        let mut table = self.table();
-        table.n_event_streams = table.n_event_streams.saturating_sub(1);
-        table.change(address, |counts| counts.n_event_streams = counts.n_event_streams.saturating_sub(1));
-    }
-
     fn table(&self) -> MutexGuard<'_, Table> {
         self.0.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -225,13 +198,12 @@ impl Table {
         self.remove(id).inspect(Connection::evict)
     }
 
-    /// Evicts the connection whose client has not read for the longest time.
-    fn evict_blocked(&mut self) -> bool {
+    /// Evicts the connection whose client has not read for the longest time, of all or of those of a network.
+    fn evict_blocked(&mut self, of: Option<IpAddr>) -> bool {
         let blocked = self.open.values().filter(|connection| connection.phase() == Phase::Blocked);
-        let Some(id) = blocked.min_by_key(|connection| connection.since()).map(|connection| connection.0.id) else {
-            return false;
-        };
-        self.remove(id).inspect(Connection::evict).is_some()
+        let blocked = blocked.filter(|connection| of.is_none_or(|of| of == connection.network()));
+        let longest = blocked.min_by_key(|connection| connection.since()).map(|connection| connection.0.id);
+        longest.and_then(|id| self.remove(id)).inspect(Connection::evict).is_some()
     }
 
     fn remove(&mut self, id: u64) -> Option<Connection> {
@@ -253,7 +225,7 @@ impl Table {
         let network = client_network(address);
         if let Some(counts) = self.by_network.get_mut(&network) {
             change(counts);
-            if counts.n_connections == 0 && counts.n_event_streams == 0 {
+            if counts.n_connections == 0 {
                 self.by_network.remove(&network);
             }
         }
@@ -357,21 +329,36 @@ impl Connection {
         if has_room { Ok(()) } else { Err(self.0.connections.limit(self)) }
     }
 
-    /// Returns a permit for an event stream on this connection.
+    /// Returns the network of the client, unless all clients may have this address.
+    pub(super) fn limited_network(&self) -> Option<IpAddr> {
+        self.0.connections.0.limits.limits_address(self.address()).then(|| self.network())
+    }
+
+    /// Returns a permit for an event stream on this connection, of a caller or else of its client.
     ///
     /// # Errors
     ///
-    /// Returns the limit of event streams that is reached, in total or for this address.
-    pub(super) fn event_stream(&self) -> Result<EventStreamPermit, Rejection> {
-        self.0.connections.begin_event_stream(self.address())?;
-        Ok(EventStreamPermit(self.clone()))
+    /// Returns the limit of event streams that is reached, in total or for this caller.
+    pub(super) fn event_stream(&self, caller: Option<&str>) -> Result<EventStreamPermit, Rejection> {
+        let caller = caller.map(Arc::from).or_else(|| Some(self.limited_network()?.to_string().into()));
+        let streams = &self.0.connections.0.event_streams;
+        let mut permit = streams.share(caller);
+        permit.grow(1).map_err(|BudgetExceeded { held, max, .. }| match streams.n_held() < max {
+            true => Rejection::EventStreamsOfCaller(held as usize),
+            false => Rejection::EventStreams(max as usize),
+        })?;
+        Ok(permit)
     }
 
     /// Acquires memory for a response. Returns `None` if there is too little, even after closing connections whose
     /// clients do not read.
     pub(super) async fn response(&self, n_bytes: usize) -> Option<ResponsePermit> {
         let connections = &self.0.connections;
-        connections.0.responses.acquire(n_bytes, || connections.table().evict_blocked()).await
+        connections
+            .0
+            .responses
+            .acquire(n_bytes, self.limited_network(), |of| connections.table().evict_blocked(of))
+            .await
     }
 
     fn is_in_reserve(&self) -> bool {
@@ -482,11 +469,4 @@ impl Drop for Receiving {
 }
 
 /// A permit for an event stream. Dropping it returns it.
-#[derive(Debug)]
-pub(super) struct EventStreamPermit(Connection);
-
-impl Drop for EventStreamPermit {
-    fn drop(&mut self) {
-        self.0.0.connections.end_event_stream(self.0.address());
-    }
-}
+pub(super) type EventStreamPermit = BudgetShare<Arc<str>>;

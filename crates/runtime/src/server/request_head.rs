@@ -114,15 +114,19 @@ impl RequestHead {
         self.connection().map_or(Ok(()), Connection::check_reserve)
     }
 
-    /// Counts a response that is a stream towards the limit of event streams until it ends. A connection that another server
-    /// has accepted has no limit.
+    /// Counts a response that is a stream towards the limit of event streams until it ends, and towards the share of its caller,
+    /// or else of its address. A connection that another server has accepted has no limit.
     ///
     /// # Errors
     ///
-    /// Returns the limit that is reached, in total or for this address.
-    pub fn count_events(&self, mut response: Response<Body>) -> Result<Response<Body>, Rejection> {
+    /// Returns the limit that is reached, in total or for this caller.
+    pub fn count_events(
+        &self,
+        mut response: Response<Body>,
+        caller: Option<&str>,
+    ) -> Result<Response<Body>, Rejection> {
         if let (Some(connection), Some(permit)) = (self.connection(), response.body_mut().permit()) {
-            *permit = Some(connection.event_stream()?);
+            *permit = Some(connection.event_stream(caller)?);
         }
         Ok(response)
     }
@@ -161,8 +165,8 @@ pub enum Rejection {
     ConnectionsOfAddress(usize),
     /// This number of event streams is open: `503`.
     EventStreams(usize),
-    /// This number of event streams of one address is open: `503`.
-    EventStreamsOfAddress(usize),
+    /// This number of event streams of one caller is open, its share: `503`.
+    EventStreamsOfCaller(usize),
 }
 
 impl Rejection {
@@ -179,7 +183,7 @@ impl Rejection {
             | Self::Connections(_)
             | Self::ConnectionsOfAddress(_)
             | Self::EventStreams(_)
-            | Self::EventStreamsOfAddress(_) => StatusCode::SERVICE_UNAVAILABLE,
+            | Self::EventStreamsOfCaller(_) => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
 
@@ -205,8 +209,8 @@ impl fmt::Display for Rejection {
                 write!(f, "the limit of {max} connections of one address is reached; try again later")
             }
             Self::EventStreams(max) => write!(f, "the limit of {max} event streams is reached; try again later"),
-            Self::EventStreamsOfAddress(max) => {
-                write!(f, "the limit of {max} event streams of one address is reached; try again later")
+            Self::EventStreamsOfCaller(max) => {
+                write!(f, "the limit of {max} event streams of one caller is reached, its share; try again later")
             }
         }
     }

@@ -1,104 +1,77 @@
 //! The memory budget of responses that clients have not read yet.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::net::IpAddr;
 use std::time::Duration;
 
-use tokio::sync::Notify;
+use crate::{BudgetExceeded, BudgetShare, SharedBudget};
 
 /// The time that a response waits for memory.
 const WAIT: Duration = Duration::from_secs(2);
 
-/// Counts the bytes of large responses until they are sent.
-#[derive(Clone, Debug)]
-pub(super) struct ResponseBudget(Arc<ResponseShared>);
+/// The maximum ratio of the memory of a client to the free memory.
+const SHARE: u64 = 3;
 
+/// Counts the bytes of large responses until they are sent. Each client has a share.
 #[derive(Debug)]
-struct ResponseShared {
-    max_bytes: usize,
-    n_bytes: Mutex<usize>,
+pub(super) struct ResponseBudget {
+    bytes: SharedBudget<IpAddr>,
     /// The bytes of responses that wait for room. They are in memory too.
-    n_waiting: AtomicUsize,
-    released: Notify,
+    waiting: SharedBudget<IpAddr>,
 }
 
 /// The share of one response in the budget. Dropping it returns the bytes.
-#[derive(Debug)]
-pub(super) struct ResponsePermit {
-    budget: ResponseBudget,
-    n_bytes: usize,
-}
+pub(super) type ResponsePermit = BudgetShare<IpAddr>;
 
 impl ResponseBudget {
     pub(super) fn new(max_bytes: usize) -> Self {
-        Self(Arc::new(ResponseShared {
-            max_bytes,
-            n_bytes: Mutex::new(0),
-            n_waiting: AtomicUsize::new(0),
-            released: Notify::new(),
-        }))
+        let max_bytes = max_bytes as u64;
+        Self { bytes: SharedBudget::with_ratio(max_bytes, SHARE), waiting: SharedBudget::new(max_bytes / 2) }
     }
 
-    /// Acquires memory for a response. While there is too little, `evict` closes a connection whose client does not
-    /// read.
-    pub(super) async fn acquire(&self, n_bytes: usize, evict: impl Fn() -> bool) -> Option<ResponsePermit> {
-        if let Some(permit) = self.try_acquire(n_bytes) {
+    /// Acquires memory for a response to a client: a network, or this response alone if it is `None`. While there is too little,
+    /// `evict` closes a connection that is not read, first one of this network, and one of any only if all memory is used up.
+    pub(super) async fn acquire(
+        &self,
+        n_bytes: usize,
+        client: Option<IpAddr>,
+        evict: impl Fn(Option<IpAddr>) -> bool,
+    ) -> Option<ResponsePermit> {
+        if let Ok(permit) = take(&self.bytes, n_bytes, client) {
             return Some(permit);
         }
-        let _waiting = WaitingResponse::new(self, n_bytes)?;
+        let _waiting = take(&self.waiting, n_bytes, client).ok()?;
         let acquired = async {
             loop {
-                let mut released = std::pin::pin!(self.0.released.notified());
-                released.as_mut().enable();
-                if let Some(permit) = self.try_acquire(n_bytes) {
-                    return permit;
+                let returned = self.bytes.returned();
+                let BudgetExceeded { max, .. } = match take(&self.bytes, n_bytes, client) {
+                    Ok(permit) => return permit,
+                    Err(exceeded) => exceeded,
+                };
+                let has_room = self.bytes.n_held() + n_bytes as u64 <= max;
+                let has_evicted_own = client.is_some() && evict(client);
+                if !has_evicted_own && !has_room {
+                    evict(None);
                 }
-                evict();
                 // Looks again after a while, since more clients may have stopped reading.
-                let _ = tokio::time::timeout(WAIT / 20, released).await;
+                let _ = tokio::time::timeout(WAIT / 20, returned).await;
             }
         };
         tokio::time::timeout(WAIT, acquired).await.ok()
     }
-
-    /// Acquires memory without waiting. Admits a single response of any size.
-    fn try_acquire(&self, n_bytes: usize) -> Option<ResponsePermit> {
-        let mut n_held = self.n_bytes();
-        if *n_held > 0 && n_held.saturating_add(n_bytes) > self.0.max_bytes {
-            return None;
-        }
-        *n_held += n_bytes;
-        Some(ResponsePermit { budget: self.clone(), n_bytes })
-    }
-
-    fn n_bytes(&self) -> MutexGuard<'_, usize> {
-        self.0.n_bytes.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
-/// The share of a waiting response in `n_waiting`.
-struct WaitingResponse<'b> {
-    budget: &'b ResponseBudget,
+/// Takes memory without waiting. Admits a single response of any size.
+fn take(
+    budget: &SharedBudget<IpAddr>,
     n_bytes: usize,
-}
-
-impl<'b> WaitingResponse<'b> {
-    fn new(budget: &'b ResponseBudget, n_bytes: usize) -> Option<Self> {
-        let n_waiting = budget.0.n_waiting.fetch_add(n_bytes, Ordering::Relaxed);
-        let waiting = Self { budget, n_bytes };
-        (n_waiting == 0 || n_waiting.saturating_add(n_bytes) <= budget.0.max_bytes / 2).then_some(waiting)
+    client: Option<IpAddr>,
+) -> Result<ResponsePermit, BudgetExceeded> {
+    let mut share = budget.share(client);
+    if let Err(exceeded) = share.grow(n_bytes as u64) {
+        if budget.n_held() > 0 {
+            return Err(exceeded);
+        }
+        share.grow_beyond(n_bytes as u64);
     }
-}
-
-impl Drop for WaitingResponse<'_> {
-    fn drop(&mut self) {
-        self.budget.0.n_waiting.fetch_sub(self.n_bytes, Ordering::Relaxed);
-    }
-}
-
-impl Drop for ResponsePermit {
-    fn drop(&mut self) {
-        *self.budget.n_bytes() -= self.n_bytes;
-        self.budget.0.released.notify_waiters();
-    }
+    Ok(share)
 }

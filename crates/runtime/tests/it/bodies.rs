@@ -210,9 +210,9 @@ fn each_rejection_has_a_status_and_a_reason() {
         ),
         (Rejection::EventStreams(7), 503, "the limit of 7 event streams is reached; try again later"),
         (
-            Rejection::EventStreamsOfAddress(7),
+            Rejection::EventStreamsOfCaller(7),
             503,
-            "the limit of 7 event streams of one address is reached; try again later",
+            "the limit of 7 event streams of one caller is reached, its share; try again later",
         ),
     ] {
         assert_eq!((rejection.status().as_u16(), rejection.to_string()), (status, text.to_owned()));

@@ -53,7 +53,10 @@ fn serve(limits: Limits) -> SocketAddr {
                         empty_response(StatusCode::OK)
                     }
                     "/reserve" => head.check_reserve().map_or_else(rejected, |()| empty_response(StatusCode::OK)),
-                    "/stream" => head.count_events(events_response(stream::pending())).unwrap_or_else(rejected),
+                    "/stream" => {
+                        let caller = head.headers().get("x-caller").map(|caller| caller.to_str().unwrap());
+                        head.count_events(events_response(stream::pending()), caller).unwrap_or_else(rejected)
+                    }
                     "/large" => text_response(StatusCode::OK, vec![b'x'; LARGE]),
                     "/client" => text_response(StatusCode::OK, head.client().unwrap().to_string()),
                     _ => empty_response(StatusCode::OK),
@@ -76,7 +79,7 @@ fn the_default_limits_are_the_documented_ones() {
         [limits.max_connections, limits.max_connections_per_address, limits.reserved_connections],
         [1024, 512, 64]
     );
-    assert_eq!([limits.max_event_streams, limits.max_event_streams_per_address], [256, 128]);
+    assert_eq!(limits.max_event_streams, 256);
     let sizes = [limits.max_body_bytes, limits.max_pending_bytes, limits.max_response_bytes];
     assert_eq!(sizes.map(|n_bytes| n_bytes >> 20), [4, 64, 64]);
     assert_eq!([limits.io_timeout, limits.shutdown_timeout], [Duration::from_secs(30); 2]);
@@ -217,7 +220,7 @@ async fn an_address_at_its_limit_evicts_its_own_connections_only() {
 #[tokio::test]
 async fn limits_per_address_apply_neither_to_loopback_addresses_by_default_nor_to_proxies() {
     let mut loopback = limits(10);
-    (loopback.max_connections_per_address, loopback.max_event_streams_per_address) = (1, 1);
+    (loopback.max_connections_per_address, loopback.max_event_streams) = (1, 2);
     let mut proxies = loopback.clone();
     loopback.limits_loopback = false;
     proxies.trusted_proxies = TrustedProxies::new(["127.0.0.2"]).unwrap();
@@ -234,9 +237,9 @@ async fn limits_per_address_apply_neither_to_loopback_addresses_by_default_nor_t
 }
 
 #[tokio::test]
-async fn event_streams_have_a_limit_in_total_and_for_each_address() {
+async fn event_streams_have_a_limit_of_which_each_caller_and_each_address_have_a_share() {
     let mut limits = limits(10);
-    (limits.max_event_streams, limits.max_event_streams_per_address) = (2, 1);
+    limits.max_event_streams = 2;
     let server = serve(limits);
     let mut first = Client::connect(server, 2).await;
     assert_eq!(first.ask("/stream").await, Some(200));
@@ -249,6 +252,20 @@ async fn event_streams_have_a_limit_in_total_and_for_each_address() {
     let mut third = Client::connect(server, 2).await;
     assert_eq!(third.ask("/stream").await, Some(200));
     assert_eq!(Client::connect(server, 4).await.ask("/stream").await, Some(503));
+}
+
+#[tokio::test]
+async fn a_caller_leaves_event_streams_to_others_from_one_address() {
+    let mut limits = limits(10);
+    (limits.max_event_streams, limits.limits_loopback) = (4, false);
+    let server = serve(limits);
+    let mut clients = Vec::new();
+    for (caller, expected) in [("alice", 200), ("alice", 200), ("alice", 503), ("bob", 200), ("carol", 200)] {
+        let mut client = Client::connect(server, 2).await;
+        client.send("/stream", &format!("x-caller: {caller}\r\ncontent-length: 0\r\n\r\n")).await;
+        assert_eq!(client.status().await, Some(expected), "{caller}");
+        clients.push(client);
+    }
 }
 
 #[tokio::test]
@@ -372,7 +389,9 @@ async fn clients_that_do_not_read_leave_their_connection_and_their_memory_to_oth
     assert!(n_bytes < LARGE, "{n_bytes}");
 
     let mut stalled = Client::connect(server, 1).await;
-    stalled.send("/large", "content-length: 0\r\n\r\n").await;
+    assert_eq!(stalled.ask("/large").await, Some(200));
+    // The server fills the buffers of the connection before it waits.
+    sleep(Duration::from_secs(1)).await;
     reader.send("/waits", "content-length: 0\r\n\r\n").await;
     assert_eq!(Client::connect(server, 1).await.ask("/").await, Some(200));
     let n_bytes = stalled.read(LARGE).await;
@@ -405,16 +424,33 @@ async fn the_client_of_a_request_is_that_of_its_connection_or_of_a_proxy() {
 }
 
 #[tokio::test]
-async fn responses_may_take_all_memory_that_there_is_for_them() {
+async fn responses_of_several_clients_may_take_all_memory_that_there_is_for_them() {
     let mut limits = limits(10);
     limits.max_response_bytes = 2 * LARGE;
     let server = serve(limits);
-    let (mut first, mut second) = (Client::connect(server, 1).await, Client::connect(server, 1).await);
+    let (mut first, mut second) = (Client::connect(server, 1).await, Client::connect(server, 2).await);
     first.send("/large", "content-length: 0\r\n\r\n").await;
     assert_eq!(second.ask("/large").await, Some(200));
     assert_eq!(second.read(LARGE).await, LARGE);
     assert_eq!(first.status().await, Some(200));
     assert_eq!(first.read(LARGE).await, LARGE);
+}
+
+#[tokio::test]
+async fn a_client_that_does_not_read_closes_its_own_connections_only() {
+    let mut limits = limits(10);
+    limits.max_response_bytes = 4 * LARGE;
+    let server = serve(limits);
+    let mut other = Client::connect(server, 2).await;
+    assert_eq!(other.ask("/large").await, Some(200));
+    let mut unread = Vec::new();
+    for _ in 0..4 {
+        let mut client = Client::connect(server, 1).await;
+        assert_eq!(client.ask("/large").await, Some(200));
+        unread.push(client);
+    }
+    // Its connection has waited for the longest time.
+    assert_eq!(other.read(LARGE).await, LARGE);
 }
 
 #[tokio::test]

@@ -16,9 +16,23 @@ fn an_owner_holds_at_most_half_and_the_next_ones_half_of_the_rest() {
     let again = fill("a");
     assert_eq!(again.n_units(), 0);
     let error = budget.share(Some("a")).grow(1).unwrap_err();
-    assert_eq!(error, BudgetExceeded { held: 500, max: 1000 });
+    assert_eq!(error, BudgetExceeded { owner: 0, held: 500, max: 1000 });
     drop(shares);
     assert_eq!(fill("d").n_units(), 500);
+}
+
+#[test]
+fn units_of_several_owners_count_for_each_of_them() {
+    let budget = SharedBudget::with_ratio(16, 3);
+    let mut both = budget.share(["tool", "alice"]);
+    both.grow(12).unwrap();
+    assert_eq!(both.grow(1), Err(BudgetExceeded { owner: 0, held: 12, max: 16 }));
+    let mut other = budget.share(["other", "alice"]);
+    assert_eq!(other.grow(1), Err(BudgetExceeded { owner: 1, held: 12, max: 16 }));
+    let mut bob = budget.share(["other", "bob"]);
+    assert_eq!((bob.grow(3), budget.n_held()), (Ok(()), 15));
+    drop(both);
+    assert_eq!((other.grow(1), budget.held_by(&"alice"), budget.held_by(&"tool")), (Ok(()), 1, 0));
 }
 
 #[test]

@@ -197,7 +197,7 @@ fn timers_and_tasks_of_a_tool_are_those_of_its_server() {
 async fn a_dropped_task_keeps_its_permit_until_its_poll_has_ended() {
     let (limiter, release) = (CallLimiter::new(8), Release::default());
     let (started, is_started) = oneshot::channel();
-    let (permit, block) = (limiter.try_acquire("slow").unwrap(), release.block());
+    let (permit, block) = (limiter.try_acquire("slow", None).unwrap(), release.block());
     let task = spawn_tool("tool", async move {
         let _permit = permit;
         let _ = started.send(());

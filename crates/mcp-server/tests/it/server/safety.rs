@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use toolkit::Tool;
+use tokio::sync::Semaphore;
 use toolkit::call::Credentials;
 use toolkit::dispatch::BoxFuture;
+use toolkit::{Dispatcher, Tool, catalog, tool};
 use toolkit_mcp_server::{Caller, HttpError, TokenError, Verify};
 
 use super::*;
@@ -323,6 +324,40 @@ async fn calls_beyond_the_concurrency_limit_wait() {
     for call in calls.collect::<Vec<_>>() {
         assert_eq!(call.await.unwrap()["isError"], false);
     }
+}
+
+static STARTED: Semaphore = Semaphore::const_new(0);
+
+/// Starts and never ends.
+#[tool]
+async fn wait() {
+    STARTED.add_permits(1);
+    std::future::pending().await
+}
+
+/// Starts and never ends.
+#[tool]
+async fn wait_too() {
+    STARTED.add_permits(1);
+    std::future::pending().await
+}
+
+#[tokio::test]
+async fn a_caller_leaves_calls_to_others_whichever_tools_it_calls() {
+    let dispatcher = Dispatcher::new(catalog![wait, wait_too].unwrap()).unwrap();
+    let server = Server::builder(dispatcher).concurrency(8).build().unwrap();
+    let client = Client::of(serve(server.http().verify(Names)).await);
+    let start = |caller: &str, tool: &'static str| {
+        let client = client.with("authorization", &format!("Bearer {caller}"));
+        tokio::spawn(async move { client.send(&modern(1, "tools/call", call(tool, json!({})))).await })
+    };
+    (0..6).for_each(|_| drop(start("ada", "wait")));
+    STARTED.acquire_many(6).await.unwrap().forget();
+    drop(start("ada", "wait_too"));
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    assert_eq!(STARTED.available_permits(), 0, "two permits are left, and six are the share of one caller");
+    drop(start("bob", "wait_too"));
+    tokio::time::timeout(Duration::from_secs(30), STARTED.acquire()).await.expect("the call starts").unwrap().forget();
 }
 
 #[tokio::test]
