@@ -93,7 +93,7 @@ impl CommandError {
         let mut err = anstream::stderr();
         // Errors while writing to stderr cannot be reported.
         let _ = match &self {
-            CommandError::Usage(error) => error.print(),
+            CommandError::Usage(error) if !error.use_stderr() || !stderr::is_json() => error.print(),
             CommandError::Io(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
             _ if stderr::is_json() => {
                 stderr::say(style::ERROR, &self.message());
@@ -101,7 +101,7 @@ impl CommandError {
             }
             CommandError::Tool(error) => write_tool_error(&mut err, error),
             CommandError::Catalog(diagnostics) => write_diagnostics(&mut err, diagnostics),
-            CommandError::Setup(_) | CommandError::Other { .. } | CommandError::Io(_) => {
+            _ => {
                 writeln!(err, "{} {}", style::ERROR, printable(&self.message()))
             }
         };

@@ -23,7 +23,7 @@ use crate::resources;
 use crate::search;
 #[cfg(any(feature = "durable", feature = "mcp", feature = "nats", feature = "otc"))]
 use crate::serve;
-use crate::stderr::{self, FlushOnDrop};
+use crate::stderr::{self, FlushOnDrop, LogFormat};
 use crate::{call, check, completions, diff, list, nats, proxied, show};
 #[cfg(feature = "export")]
 use crate::{cost, export};
@@ -81,7 +81,13 @@ impl Program {
         let exit = match outcome {
             Ok(exit) => exit,
             Err(failure) if wants_json => failure.report_as_json(),
-            Err(failure) => failure.report(),
+            Err(failure) => {
+                if !stderr::is_json() && LogFormat::of_rejected(&words) == LogFormat::Json {
+                    // Without the thread, the error is text.
+                    let _ = stderr::start(LogFormat::Json);
+                }
+                failure.report()
+            }
         };
         exit.into()
     }
@@ -158,7 +164,7 @@ fn run(words: &[OsString], mut program: Program) -> Result<Exit, CommandError> {
         return Err(CommandError::missing_feature(feature));
     }
     if matches!(name, "serve" | "serve-sandbox") {
-        stderr::start(matches_of_command)?;
+        stderr::start(LogFormat::of(matches_of_command))?;
     }
     if let Some(options) = &mut program.options
         && let Some(values) = options.read(name, &matches)?

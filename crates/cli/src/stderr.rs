@@ -8,6 +8,7 @@
 #[cfg(feature = "serve")]
 mod object;
 
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -31,12 +32,33 @@ pub(crate) static N_DROPPED: AtomicU64 = AtomicU64::new(0);
 
 static QUEUE: Queue = Queue { state: Mutex::new(QueueState::new()), changed: Condvar::new() };
 
+/// The form of the lines on stderr.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LogFormat {
+    Text,
+    Json,
+}
+
+impl LogFormat {
+    /// Returns the value of `--log-format`.
+    pub(crate) fn of(matches: &ArgMatches) -> Self {
+        let format = matches.try_get_one::<String>("log-format").ok().flatten();
+        if format.is_some_and(|format| format == "json") { Self::Json } else { Self::Text }
+    }
+
+    /// Returns the value of `--log-format` in a command line that clap has rejected.
+    pub(crate) fn of_rejected(words: &[OsString]) -> Self {
+        let is_json = |pair: &[OsString]| pair[0] == "--log-format" && pair[1] == "json";
+        let is_wanted = words.iter().any(|word| word == "--log-format=json") || words.windows(2).any(is_json);
+        if is_wanted { Self::Json } else { Self::Text }
+    }
+}
+
 /// Starts the thread that writes to stderr. On Unix, everything that this process and its children write to a pipe or a
 /// socket passes through it, also output of tools and messages of panics; elsewhere, only a [`Log`] and messages do. With
 /// `--log-format json`, so does what they write to a file or a terminal.
-pub(crate) fn start(matches: &ArgMatches) -> io::Result<()> {
-    let format = matches.try_get_one::<String>("log-format").ok().flatten();
-    let is_json = format.is_some_and(|format| format == "json");
+pub(crate) fn start(format: LogFormat) -> io::Result<()> {
+    let is_json = format == LogFormat::Json;
     #[cfg(feature = "serve")]
     if is_json {
         object::start(|line| QUEUE.push(line));

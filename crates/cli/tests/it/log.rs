@@ -40,7 +40,9 @@ const SERVE: [&str; 3] = ["serve", "--log-format", "json"];
 #[test]
 fn a_server_that_cannot_start_says_so_in_an_object() {
     for (args, text) in [
-        (&["--task-dir", "/dev/null/tasks"][..], "--task-dir /dev/null/tasks: "),
+        (&["--unknown"][..], "unexpected argument '--unknown' found"),
+        (&["--http", "8000", "--http", "8001"], "'--http [<ADDR>]' cannot be used multiple times"),
+        (&["--task-dir", "/dev/null/tasks"], "--task-dir /dev/null/tasks: "),
         (&["--http", "0.0.0.0:0"], "other machines can reach 0.0.0.0:0"),
         (&["--otc", "0.0.0.0:0"], "other machines can reach 0.0.0.0:0"),
         (&["--proxy", "/dev/null/mcp.json"], "/dev/null/mcp.json: "),
