@@ -145,7 +145,7 @@ fn make(target: &ChangedConfig, changes: Vec<Change>, matches: &ArgMatches) -> R
     let mut out = anstream::stdout();
     for Change { file, new } in &changes {
         file.check_writable().map_err(failed)?;
-        writeln!(out, "{}{}{}", style::BOLD, printable(&file.path.display().to_string()), style::BOLD.clear())?;
+        writeln!(out, "{}{}{}", style::BOLD, printable(&file.heading()), style::BOLD.clear())?;
         write_difference(&mut out, file.text(), new)?;
     }
     if changes.is_empty() || !may_change(matches)? {
@@ -217,9 +217,10 @@ impl ClaudeCommand {
         Self(["mcp", "remove", "--scope", "user", server].map(str::to_owned).to_vec())
     }
 
-    /// Returns the command for a shell.
+    /// Returns the command for a shell, without secrets.
     fn line(&self) -> String {
-        let words: Vec<String> = self.0.iter().map(|word| style::shell_word(word)).collect();
+        let word = |word: &String| style::shell_word(&masked(word, &secrets(word, &SECRET_FIELDS)));
+        let words: Vec<String> = self.0.iter().map(word).collect();
         format!("{PROGRAM} {}", words.join(" "))
     }
 
@@ -264,7 +265,9 @@ const CONTEXT: usize = 2;
 
 /// Writes the changed lines. One entry was changed, so they are next to each other.
 fn write_difference(out: &mut impl Write, old: &str, new: &str) -> io::Result<()> {
-    let secrets = secrets(old);
+    let mut secrets = secrets(old, &["env", "headers", "args", "url"]);
+    // The arguments of the new entry are what the user reviews.
+    secrets.extend(self::secrets(new, &SECRET_FIELDS));
     let (old, new) = (old.split_inclusive('\n').collect::<Vec<_>>(), new.split_inclusive('\n').collect::<Vec<_>>());
     let start = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
     let n_after = old[start..].iter().rev().zip(new[start..].iter().rev()).take_while(|(old, new)| old == new).count();
@@ -288,27 +291,29 @@ fn write_difference(out: &mut impl Write, old: &str, new: &str) -> io::Result<()
     write(' ', Style::new(), &old[old_end..range(&old).end])
 }
 
-/// Returns the texts of a configuration that may be secrets, in quotes.
-fn secrets(text: &str) -> Vec<String> {
+/// The fields of a server whose texts are secrets in a new entry too.
+const SECRET_FIELDS: [&str; 2] = ["env", "headers"];
+
+/// Returns the texts in these fields of all servers of a configuration, in quotes.
+fn secrets(text: &str, fields: &[&str]) -> Vec<String> {
     let mut found = Vec::new();
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if let Ok(root) = parse_to_serde_value::<Value>(text, &document::parse_options()) {
-        collect_secrets(&root, false, &mut found);
+        collect_secrets(&root, fields, false, &mut found);
     }
     found
 }
 
-/// Collects the texts in `env`, `headers`, `args` and `url` of all servers.
-fn collect_secrets(value: &Value, is_secret: bool, found: &mut Vec<String>) {
+fn collect_secrets(value: &Value, secret: &[&str], is_secret: bool, found: &mut Vec<String>) {
     match value {
         Value::String(text) if is_secret && !text.is_empty() && !text.starts_with("${") => {
             found.push(Value::String(text.clone()).to_string());
         }
-        Value::Array(items) => items.iter().for_each(|item| collect_secrets(item, is_secret, found)),
+        Value::Array(items) => items.iter().for_each(|item| collect_secrets(item, secret, is_secret, found)),
         Value::Object(fields) => {
             for (name, value) in fields {
-                let is_secret = is_secret || ["env", "headers", "args", "url"].contains(&&**name);
-                collect_secrets(value, is_secret, found);
+                let is_secret = is_secret || secret.contains(&&**name);
+                collect_secrets(value, secret, is_secret, found);
             }
         }
         _ => {}
@@ -350,7 +355,8 @@ impl ConfigFile {
             Err(other) => return Err(error(&other)),
         };
         let target = match fs::canonicalize(&path) {
-            Ok(target) => target,
+            Ok(target) if is_link => target,
+            Ok(_) => path.clone(),
             Err(missing) if is_link && missing.kind() == io::ErrorKind::NotFound => {
                 return Err(error(&"the link leads to a file that does not exist"));
             }
@@ -360,6 +366,14 @@ impl ConfigFile {
         let bytes = read_regular_file(&target, MAX_BYTES).map_err(|other| error(&other))?;
         let text = String::from_utf8(bytes).map_err(|_| error(&"not UTF-8 text"))?;
         Ok(Self { path, target, present: Some((text, metadata)) })
+    }
+
+    /// Returns the path, with the file to which it leads if it is a link.
+    fn heading(&self) -> String {
+        match self.target == self.path {
+            true => self.path.display().to_string(),
+            false => format!("{}, a link to {}", self.path.display(), self.target.display()),
+        }
     }
 
     /// Returns the text, which is empty for an absent file.

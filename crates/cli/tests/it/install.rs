@@ -187,6 +187,10 @@ fn a_preview_shows_no_secret_of_any_server() {
     let ran = home.run(&["install", "cursor"]).exits(0);
     assert!(ran.out.contains("\"K\":\"…\""), "{ran:?}");
     assert!(!format!("{ran:?}").contains("s3cr3t"), "{ran:?}");
+    for client in ["cursor", "claude-code"] {
+        let ran = home.run(&["install", client, "--dry-run", "--env", "TOKEN=s3cr3t-5"]).exits(0);
+        assert!(ran.out.contains("TOKEN") && !format!("{ran:?}").contains("s3cr3t"), "{ran:?}");
+    }
 }
 
 #[test]
@@ -253,7 +257,9 @@ fn a_link_is_followed_and_the_permissions_remain() {
     fs::set_permissions(&target, fs::Permissions::from_mode(0o640)).unwrap();
     fs::create_dir_all(home.path(".cursor")).unwrap();
     symlink("../dotfiles/mcp.json", home.path(CURSOR)).unwrap();
-    home.run(&["install", "cursor", "--yes"]).exits(0);
+    let ran = home.run(&["install", "cursor", "--yes"]).exits(0);
+    let target = fs::canonicalize(target).unwrap();
+    assert!(ran.out.contains(&format!("{CURSOR}, a link to {}\n", target.display())), "{ran:?}");
     assert!(fs::symlink_metadata(home.path(CURSOR)).unwrap().is_symlink());
     assert_eq!(entry(&home.read("dotfiles/mcp.json"))["args"], json!(["serve"]));
     let mode = |path: &str| fs::metadata(home.path(path)).unwrap().permissions().mode() & 0o777;
