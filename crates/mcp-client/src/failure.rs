@@ -19,6 +19,7 @@ use toolkit_runtime::{media_type, retry_after};
 use super::authorizer::AuthorizationError;
 use super::incoming::{self, Messages};
 use super::raw::Raw;
+use super::redaction::Redaction;
 
 /// The failure of a request.
 #[derive(Debug)]
@@ -146,14 +147,8 @@ pub(super) enum Reach {
 
 impl Failure {
     /// Replaces secrets in the texts of the server.
-    pub(super) fn without(mut self, secrets: &[String]) -> Self {
-        let hide = |text: &mut String| {
-            for secret in secrets.iter().filter(|secret| !secret.is_empty()) {
-                if text.contains(&**secret) {
-                    *text = text.replace(&**secret, "***");
-                }
-            }
-        };
+    pub(super) fn without(mut self, secrets: &Redaction) -> Self {
+        let hide = |text: &mut String| secrets.apply(text);
         match &mut self {
             Self::Rpc(error) | Self::NotInitialized(error) => {
                 hide(&mut error.message);

@@ -43,6 +43,7 @@
 //! | `peer`, `subscription` | the open requests of a connection and the messages of its server, and requests for notifications |
 //! | `outgoing`, `incoming`, `raw`, `failure` | requests, messages of servers, the texts in them, and failures of requests |
 //! | `stdio`, `process` | the stdio transport, and the child process with its command line |
+//! | `redaction` | the secrets that a server may repeat, out of errors and the log |
 //! | `http`, `authorizer` | the HTTP transports, and the source of their tokens |
 //! | `tool_rules` | which tools of a server are served, and what the host changes in them |
 //! | `tool_names`, `tool_form` | their names and their form, which other programs accept |
@@ -87,6 +88,7 @@ mod process;
 mod prompts;
 mod questions;
 mod raw;
+mod redaction;
 mod remote;
 mod resources;
 mod server_info;

@@ -16,12 +16,15 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use toolkit_runtime::LineReader;
 
+use super::redaction::Redaction;
+
 /// The child process of a server. Dropping it kills the process and its children.
 pub(super) struct Process {
     child: Child,
     /// The task that logs stderr. It ends when all processes have closed stderr.
     log: Option<JoinHandle<()>>,
     exit_state: Arc<ExitState>,
+    pub(super) secrets: Redaction,
 }
 
 /// The time that the process has to exit after its stdin is closed, and again after SIGTERM.
@@ -58,8 +61,10 @@ impl Process {
         let stdin = child.stdin.take().ok_or_else(gone)?;
         let stdout = child.stdout.take().ok_or_else(gone)?;
         let stderr = child.stderr.take();
-        let log = stderr.map(|stderr| tokio::spawn(log(stderr, Arc::clone(server), Arc::clone(exit_state))));
-        Ok((Self { child, log, exit_state: Arc::clone(exit_state) }, stdin, stdout))
+        let secrets = Redaction::new(program.env.values().filter_map(|value| value.to_str().map(str::to_owned)));
+        let log =
+            stderr.map(|stderr| tokio::spawn(log(stderr, Arc::clone(server), Arc::clone(exit_state), secrets.clone())));
+        Ok((Self { child, log, exit_state: Arc::clone(exit_state), secrets }, stdin, stdout))
     }
 
     /// Records how the process has ended, after its output was closed and its log was read.
@@ -171,10 +176,11 @@ impl fmt::Display for ExitState {
     }
 }
 
-async fn log(stderr: impl AsyncRead + Unpin, server: Arc<str>, exit_state: Arc<ExitState>) {
+async fn log(stderr: impl AsyncRead + Unpin, server: Arc<str>, exit_state: Arc<ExitState>, secrets: Redaction) {
     let (mut lines, mut budget) = (LineReader::new(stderr), LogBudget::new());
     while let Ok(Some(line)) = lines.next(MAX_LOG_LINE).await {
-        let line = String::from_utf8_lossy(line);
+        let mut line = String::from_utf8_lossy(line).into_owned();
+        secrets.apply(&mut line);
         let line = line.trim_end();
         if !line.is_empty() {
             if budget.admits(&server, line.len()) {

@@ -18,6 +18,7 @@ use super::failure::Failure;
 use super::incoming::number;
 use super::peer::{Asking, Peer, PeerAnswer, Transport};
 use super::process::{ExitState, Process};
+use super::redaction::Redaction;
 
 /// The stdio transport. Dropping it ends the process.
 pub(super) struct Stdio {
@@ -27,6 +28,8 @@ pub(super) struct Stdio {
     exit_state: Arc<ExitState>,
     closing: CancelToken,
     ended: Arc<SetOnce<()>>,
+    /// The values of environment variables, which the server may repeat.
+    secrets: Redaction,
 }
 
 /// The input of the process, or `None` after its end.
@@ -52,6 +55,7 @@ impl Stdio {
             exit_state: Arc::clone(exit_state),
             closing: CancelToken::new(),
             ended: Arc::default(),
+            secrets: process.secrets.clone(),
         };
         let reader = StdoutReader {
             process,
@@ -101,7 +105,7 @@ impl Transport for Stdio {
             sent(asked.id);
             asked.is_sent = true;
             self.write(request.message(asked.id, peer.meta(request).as_ref())).await?;
-            asked.answered().await
+            asked.answered().await.map_err(|failure| failure.without(&self.secrets))
         })
     }
 

@@ -22,6 +22,7 @@ use crate::failure::{Failure, HttpFailure, ServerError};
 use crate::incoming::{Incoming, Messages};
 use crate::outgoing::Request;
 use crate::peer::Peer;
+use crate::redaction::Redaction;
 
 /// A message to be sent.
 pub(super) struct Post {
@@ -77,13 +78,13 @@ impl Post {
     }
 
     /// Returns the secrets that the message was sent with, beside the configured headers.
-    pub(super) fn secrets(&self, configured: &HeaderMap) -> Vec<String> {
+    pub(super) fn secrets(&self, configured: &HeaderMap) -> Redaction {
         let forwarded = self.headers.iter().filter(|(name, value)| value.is_sensitive() || **name == AUTHORIZATION);
         let values = forwarded.chain(configured).filter_map(|(_, value)| value.to_str().ok());
         // Without the scheme, as in `Bearer TOKEN`.
         let values = values.map(|value| value.split_once(' ').map_or(value, |(_, token)| token).trim().to_owned());
         let token = locked(&self.token).as_ref().map(|token| token.expose().to_owned());
-        values.chain(token).filter(|secret| secret.len() >= MIN_SECRET).collect()
+        Redaction::new(values.chain(token))
     }
 
     /// Returns true for a message that may be sent again. Callers decide about their calls.
@@ -94,9 +95,6 @@ impl Post {
         !is_call
     }
 }
-
-/// The length in bytes from which on the value of a header is a secret. A shorter one is a part of many words.
-const MIN_SECRET: usize = 8;
 
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");

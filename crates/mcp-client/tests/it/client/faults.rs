@@ -307,6 +307,17 @@ async fn a_server_that_does_not_start_is_an_error() {
     assert_eq!(message, "the connection to the MCP server `peer` failed: it ended (exit status: 3)");
 }
 
+#[tokio::test]
+async fn what_a_process_repeats_of_its_variables_reaches_no_error() {
+    let script = "echo \"no account for $API_KEY in $FOLDER\" >&2; exit 3";
+    let program = Program::new("sh").args(["-c", script]).env("API_KEY", "s3cr3t-key").env("FOLDER", "/srv/accounts");
+    let error = in_the_end(McpBackend::stdio("peer", program).start()).await.unwrap_err();
+    let sources = std::iter::successors(std::error::Error::source(&error), |error| error.source());
+    let reported = sources.map(ToString::to_string).collect::<String>();
+    assert!(reported.contains("no account for *** in /srv/accounts"), "{reported}");
+    assert!(!format!("{error:?}{reported}").contains("s3cr3t"), "{error:?}");
+}
+
 /// A killed process closes its output before it exits, and may exit late on a busy machine.
 #[tokio::test]
 async fn the_status_of_a_server_that_exits_after_it_closed_its_output_is_reported() {
