@@ -36,13 +36,46 @@ fn functions(folder: &Path, names: &mut HashSet<String>) {
     }
 }
 
+fn read(file: &str) -> String {
+    fs::read_to_string(root().join(file)).unwrap()
+}
+
 /// The cells of each row of the tables of a document, without their headings.
-fn rows(file: &str) -> Vec<Vec<String>> {
-    let text = fs::read_to_string(root().join(file)).unwrap();
+fn rows(text: &str) -> Vec<Vec<String>> {
     let lines: Vec<&str> = text.lines().collect();
     let is_row = |line: &str| line.starts_with("| ");
     let rows = lines.windows(2).filter(|pair| is_row(pair[1]) && !pair[0].is_empty()).map(|pair| pair[1]);
     rows.map(|row| row.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect()).collect()
+}
+
+/// The heading of the limits that callers share.
+const SHARES: &str = "\n## Shares\n";
+
+/// Collects the source files that contain a text.
+fn files_with(text: &str, folder: &Path, found: &mut HashSet<PathBuf>) {
+    for path in fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path()) {
+        if path.is_dir() && path.file_name().is_none_or(|name| name != "tests") {
+            files_with(text, &path, found);
+        } else if path.extension().is_some_and(|end| end == "rs") && fs::read_to_string(&path).unwrap().contains(text) {
+            found.insert(path);
+        }
+    }
+}
+
+#[test]
+fn each_limit_that_callers_share_is_filled_by_one_of_them_while_another_one_works() {
+    let page = read("tests/security.md");
+    let shares = rows(page.split_once(SHARES).unwrap().1);
+    let has_share = |row: &Vec<String>| ["caller", "address"].iter().any(|owner| row[1].contains(owner));
+    let limits = rows(read("SECURITY.md").split_once("\n## Limits\n").unwrap().1);
+    for limit in limits.iter().filter(|row| has_share(row)) {
+        assert!(shares.iter().any(|share| share[0] == limit[0]), "no test of the share: {limit:?}");
+    }
+    let mut budgets = HashSet::new();
+    files_with("SharedBudget::", &root().join("crates"), &mut budgets);
+    let named: HashSet<PathBuf> = shares.iter().map(|share| root().join(share[1].trim_matches('`'))).collect();
+    budgets.remove(&root().join("crates/runtime/src/shared_budget.rs"));
+    assert!(budgets.len() >= 7 && budgets.is_subset(&named), "{:?}", budgets.difference(&named));
 }
 
 #[test]
@@ -50,9 +83,9 @@ fn each_claim_names_tests_that_exist() {
     let mut tests = HashSet::new();
     functions(&root(), &mut tests);
     let mut missing = Vec::new();
-    let listed = rows("tests/security.md");
+    let listed = rows(&read("tests/security.md"));
     for row in &listed {
-        let named: Vec<&str> = row[1].split('`').skip(1).step_by(2).collect();
+        let named: Vec<&str> = row[row.len() - 1].split('`').skip(1).step_by(2).collect();
         assert!(!named.is_empty(), "no test is named: {row:?}");
         let is_there =
             |name: &&&str| if name.contains('/') { root().join(name).is_file() } else { tests.contains(**name) };
@@ -64,10 +97,12 @@ fn each_claim_names_tests_that_exist() {
 
 #[test]
 fn each_row_of_the_page_has_tests() {
-    let claims = rows("SECURITY.md").into_iter().map(|row| match &row[..] {
+    let page = read("tests/security.md");
+    let (page, _) = page.split_once(SHARES).unwrap();
+    let claims = rows(&read("SECURITY.md")).into_iter().map(|row| match &row[..] {
         [party, _, cannot] => format!("{party}: {cannot}"),
         row => row[0].clone(),
     });
-    let listed: Vec<String> = rows("tests/security.md").into_iter().map(|mut row| row.swap_remove(0)).collect();
+    let listed: Vec<String> = rows(page).into_iter().map(|mut row| row.swap_remove(0)).collect();
     assert_eq!(claims.collect::<Vec<_>>(), listed);
 }
