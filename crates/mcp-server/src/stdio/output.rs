@@ -80,8 +80,7 @@ impl PipeOutput {
     /// Sends a message. Waits while there are too many.
     pub(super) async fn send(&self, bytes: &[u8], held: Option<HeldMemory>) -> Result<(), Closed> {
         loop {
-            let mut room = std::pin::pin!(self.room.notified());
-            room.as_mut().enable();
+            let room = self.room.notified();
             {
                 let mut state = self.state();
                 if state.is_closed {
