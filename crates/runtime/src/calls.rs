@@ -1,7 +1,8 @@
 //! Runs the calls of a server, over any protocol: `tool_threads` keeps them off the threads that do I/O, on those of
-//! `thread_pool`, `tool_polls` runs some of them on a thread of the server, `call_limit` bounds how many run, and [`ShutdownSignals`] ends the server.
+//! `thread_pool`, `tool_polls` runs some of them on a thread of the server, except for those of `slow_tools`, `call_limit` bounds how many run, and [`ShutdownSignals`] ends the server.
 
 mod call_limit;
+mod slow_tools;
 mod thread_pool;
 mod tool_polls;
 mod tool_threads;
@@ -11,7 +12,7 @@ pub use self::call_limit::{CallLimiter, CallPermit, Overloaded};
 #[cfg(feature = "server")]
 pub(crate) use self::thread_pool::n_cores;
 #[doc(hidden)]
-pub use self::tool_polls::{ToolPoll, ToolPolls, collected};
+pub use self::tool_polls::{ToolPoll, ToolPolls, collected, record_stall};
 #[doc(hidden)]
 pub use self::tool_threads::{Panicked, Task, parse_message, run_tool, spawn_tool};
 

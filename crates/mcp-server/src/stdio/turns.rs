@@ -3,14 +3,13 @@
 //! A call that no thread has to be woken for takes two system calls. But a tool may block, and the client may not read: while
 //! a thread runs tools or writes, another one watches, and takes over if that makes no progress.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 use std::time::Duration;
 
 use tokio::sync::oneshot;
-use toolkit_runtime::{ToolPoll, ToolPolls};
+use toolkit_runtime::{ToolPoll, ToolPolls, record_stall};
 
 use super::reader::{LineReader, PendingCalls, poll};
 
@@ -19,9 +18,6 @@ const TICK: Duration = Duration::from_millis(1);
 
 /// The number of intervals without a call after which the watching thread sleeps until the next one.
 const MAX_IDLE: u32 = 4;
-
-/// The number of calls of a tool that has stalled which run on the threads for tools, before one runs here again.
-const N_HANDED_OVER: u32 = 16;
 
 /// The threads of a pipe.
 pub(super) struct Turns {
@@ -54,8 +50,6 @@ struct Turn {
 struct Reading {
     reader: LineReader,
     ended: oneshot::Sender<io::Result<()>>,
-    /// The tools that have stalled, and the numbers of calls for which they run elsewhere.
-    slow: BTreeMap<u64, u32>,
     /// False if a thread that watches could not be started.
     is_watched: bool,
 }
@@ -64,7 +58,7 @@ impl Turns {
     /// Starts to read. Sends the outcome at the end of the input.
     pub(super) fn start(reader: LineReader, ended: oneshot::Sender<io::Result<()>>) -> io::Result<()> {
         let turns = Arc::new(Self { state: Mutex::default(), begun: Condvar::new() });
-        let reading = Box::new(Reading { reader, ended, slow: BTreeMap::new(), is_watched: true });
+        let reading = Box::new(Reading { reader, ended, is_watched: true });
         let reads = Arc::clone(&turns);
         thread().spawn(move || reads.read(reading))?;
         turns.start_watching()
@@ -132,16 +126,9 @@ impl Turns {
         let mut state = self.state();
         state.n_steps += 1;
         let turn = state.turn_of(nth)?;
-        while let Some(poll) = turn.polls.next() {
-            if turn.reading.is_slow(poll.tool()) {
-                poll.hand_over();
-            } else {
-                turn.tool = Some(poll.tool());
-                return Some(poll);
-            }
-        }
-        turn.tool = None;
-        None
+        let poll = turn.polls.next();
+        turn.tool = poll.as_ref().map(ToolPoll::tool);
+        poll
     }
 
     fn take_calls(&self, nth: u64) -> Option<PendingCalls> {
@@ -158,9 +145,7 @@ impl Turns {
     fn watch(self: Arc<Self>) {
         let Some(turn) = self.stalled() else { return };
         let Turn { mut reading, calls, polls, tool, .. } = turn;
-        if let Some(tool) = tool {
-            reading.slow.insert(tool, N_HANDED_OVER);
-        }
+        tool.into_iter().for_each(record_stall);
         reading.hand_over(calls, polls);
         reading.is_watched = self.start_watching().is_ok();
         self.read(reading);
@@ -208,16 +193,6 @@ impl Reading {
         }
         drop(polls);
         self.reader.output.release();
-    }
-
-    /// Returns true if the tool has stalled lately, and counts its call.
-    fn is_slow(&mut self, tool: u64) -> bool {
-        let Some(n_left) = self.slow.get_mut(&tool) else { return false };
-        *n_left -= 1;
-        if *n_left == 0 {
-            self.slow.remove(&tool);
-        }
-        true
     }
 }
 

@@ -5,6 +5,7 @@ use std::fmt;
 use std::future::poll_fn;
 use std::task::Poll;
 
+use super::slow_tools::slow_tools;
 use super::thread_pool::{COLLECTED, Runnable, push, run};
 
 /// The first polls of tools, which the thread that has spawned them runs itself. Dropping this hands the rest to the threads
@@ -52,10 +53,16 @@ impl ToolPolls {
         taken()
     }
 
-    /// Returns the next poll.
+    /// Returns the next poll that this thread runs. Those before it, of tools that have stalled, run on the threads for tools.
     #[expect(clippy::should_implement_trait, reason = "it is not a sequence that callers combine")]
     pub fn next(&mut self) -> Option<ToolPoll> {
-        self.0.pop_front().map(ToolPoll)
+        loop {
+            let poll = ToolPoll(self.0.pop_front()?);
+            if !slow_tools().hands_over(poll.tool()) {
+                return Some(poll);
+            }
+            poll.hand_over();
+        }
     }
 }
 
@@ -73,13 +80,22 @@ impl ToolPoll {
 
     /// Polls the future on this thread, where it may block. Later polls happen on the threads for tools.
     pub fn run(self) {
+        let tool = self.tool();
+        let n_stalls = slow_tools().n_stalls(tool);
         run(self.0);
+        slow_tools().remove(tool, n_stalls);
     }
 
     /// Hands the poll to the threads for tools.
     pub fn hand_over(self) {
         push(self.0);
     }
+}
+
+/// Records that a thread of a server waits for a poll of a tool for too long, by its [number](ToolPoll::tool). The next calls
+/// of the tool run on the threads for tools: one, and twice as many each time that the tool stalls again at once, up to 16.
+pub fn record_stall(tool: u64) {
+    slow_tools().add(tool);
 }
 
 /// Waits until the polls are run that this thread collects, if it does. The thread then polls the future again.

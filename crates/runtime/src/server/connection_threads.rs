@@ -6,7 +6,7 @@
 //! and the connections that are ready. The next calls of the tool that has stalled run on the threads for tools.
 
 use std::cell::Cell;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,7 +19,7 @@ use async_task::{ScheduleInfo, WithInfo};
 use tokio::net::TcpStream;
 use tokio::runtime::{Handle, Runtime};
 
-use crate::calls::{ToolPoll, ToolPolls, n_cores};
+use crate::calls::{ToolPoll, ToolPolls, n_cores, record_stall};
 
 /// A poll of a connection, with the runtime of its server, within which it happens.
 type ConnectionPoll = async_task::Runnable<Handle>;
@@ -29,9 +29,6 @@ const TICK: Duration = Duration::from_millis(1);
 
 /// The number of intervals without a step after which the watching thread sleeps until the next one.
 const MAX_IDLE: u32 = 4;
-
-/// The maximum number of calls of a tool that has stalled which run on the threads for tools, before one runs here again.
-const MAX_HANDED_OVER: u32 = 16;
 
 /// The number of calls of one connection that its thread runs in a row.
 const MAX_CALLS: u32 = 16;
@@ -70,18 +67,8 @@ struct TurnState {
     is_driven: bool,
     /// Wakes the thread that waits for events of sockets.
     driver: Option<Waker>,
-    /// The tools whose last call here has stalled.
-    slow: BTreeMap<u64, SlowTool>,
     is_watched: bool,
     is_watcher_asleep: bool,
-}
-
-/// A tool that runs on the threads for tools for some calls: one after it has stalled, and twice as many each time that it
-/// stalls again at once. A thread that only waits for a core looks like a tool that blocks, but not often in a row.
-#[derive(Default)]
-struct SlowTool {
-    n_handed_over: u32,
-    n_left: u32,
 }
 
 /// A poll of a connection or a tool.
@@ -318,14 +305,10 @@ impl TurnState {
     /// Removes the steps that have taken longer than a tick. Their threads no longer count.
     fn remove_stalled(&mut self) {
         self.n_ticks += 1;
-        let Self { steps, slow, answered, n_threads, n_ticks, .. } = self;
+        let Self { steps, answered, n_threads, n_ticks, .. } = self;
         for step in steps.extract_if(.., |step| step.tick + 1 < *n_ticks) {
             *n_threads -= 1;
-            if let Some(tool) = step.tool {
-                let slow = slow.entry(tool).or_default();
-                slow.n_handed_over = (2 * slow.n_handed_over).clamp(1, MAX_HANDED_OVER);
-                slow.n_left = slow.n_handed_over;
-            }
+            step.tool.into_iter().for_each(record_stall);
             answered.extend(step.connection);
         }
     }
@@ -336,9 +319,9 @@ impl TurnState {
 
     /// Begins the poll of a tool, if the thread of this step runs it.
     fn prompt(&mut self, nth: u64, tool: ToolPoll) -> Option<ToolPoll> {
-        let (tick, is_prompt) = (self.n_ticks, !self.is_slow(tool.tool()) && self.is_watched);
+        let (tick, is_watched) = (self.n_ticks, self.is_watched);
         match self.step(nth) {
-            Some(step) if is_prompt => {
+            Some(step) if is_watched => {
                 (step.tool, step.tick) = (Some(tool.tool()), tick);
                 Some(tool)
             }
@@ -354,18 +337,8 @@ impl TurnState {
         let tick = self.n_ticks;
         let step = self.step(nth)?;
         step.tick = tick;
-        let (tool, connection) = (step.tool.take(), step.connection.take());
-        if let Some(tool) = tool {
-            self.slow.remove(&tool);
-        }
-        connection
-    }
-
-    /// Returns true if the tool has stalled lately, and counts its call.
-    fn is_slow(&mut self, tool: u64) -> bool {
-        let Some(slow) = self.slow.get_mut(&tool).filter(|slow| slow.n_left > 0) else { return false };
-        slow.n_left -= 1;
-        true
+        step.tool = None;
+        step.connection.take()
     }
 }
 
