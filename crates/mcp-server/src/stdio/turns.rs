@@ -16,9 +16,6 @@ use super::reader::{LineReader, PendingCalls, poll};
 /// The interval at which the watching thread looks at the turn. A step that takes longer has stalled.
 const TICK: Duration = Duration::from_millis(1);
 
-/// The number of intervals without a call after which the watching thread sleeps until the next one.
-const MAX_IDLE: u32 = 4;
-
 /// The threads of a pipe.
 pub(super) struct Turns {
     state: Mutex<TurnState>,
@@ -154,20 +151,18 @@ impl Turns {
     /// Waits for a turn that makes no progress. Returns `None` at the end of the input.
     fn stalled(&self) -> Option<Turn> {
         let mut state = self.state();
-        let (mut n_seen, mut n_idle) = (state.n_steps, 0);
         while !state.has_ended {
-            state.is_watcher_asleep = n_idle >= MAX_IDLE && state.turn.is_none();
-            state = if state.is_watcher_asleep {
-                self.begun.wait(state).unwrap_or_else(PoisonError::into_inner)
-            } else {
-                self.begun.wait_timeout(state, TICK).unwrap_or_else(PoisonError::into_inner).0
-            };
+            let n_seen = state.n_steps;
+            state = self.begun.wait_timeout(state, TICK).unwrap_or_else(PoisonError::into_inner).0;
             if state.n_steps != n_seen {
-                (n_seen, n_idle) = (state.n_steps, 0);
-            } else if state.turn.is_some() {
+                continue;
+            }
+            if state.turn.is_some() {
                 return state.turn.take();
-            } else {
-                n_idle += 1;
+            }
+            state.is_watcher_asleep = true;
+            while state.is_watcher_asleep && !state.has_ended {
+                state = self.begun.wait(state).unwrap_or_else(PoisonError::into_inner);
             }
         }
         None

@@ -27,9 +27,6 @@ type ConnectionPoll = async_task::Runnable<Handle>;
 /// The interval at which the watching thread looks at the steps.
 const TICK: Duration = Duration::from_millis(1);
 
-/// The number of intervals without a step after which the watching thread sleeps until the next one.
-const MAX_IDLE: u32 = 4;
-
 /// The number of calls of one connection that its thread runs in a row.
 const MAX_CALLS: u32 = 16;
 
@@ -263,23 +260,20 @@ impl ConnectionThreads {
     /// Lets other threads take over from those whose steps have stalled.
     fn watch(&'static self) {
         let mut state = self.state();
-        let (mut n_seen, mut n_idle) = (state.n_steps, 0);
         loop {
-            if n_idle >= MAX_IDLE && state.steps.is_empty() {
-                state.is_watcher_asleep = true;
-                state = self.begun.wait(state).unwrap_or_else(PoisonError::into_inner);
-                n_idle = 0;
-                continue;
-            }
+            let n_seen = state.n_steps;
             state = self.begun.wait_timeout(state, TICK).unwrap_or_else(PoisonError::into_inner).0;
-            n_idle = if state.n_steps == n_seen { n_idle + 1 } else { 0 };
-            n_seen = state.n_steps;
             state.remove_stalled();
             if state.is_ready() {
                 state.driver.take().into_iter().for_each(Waker::wake);
             }
             if state.n_threads == state.n_waiting && (state.is_ready() || !state.is_driven) {
                 self.call(&mut state);
+            } else if state.n_steps == n_seen && state.steps.is_empty() {
+                state.is_watcher_asleep = true;
+                while state.is_watcher_asleep {
+                    state = self.begun.wait(state).unwrap_or_else(PoisonError::into_inner);
+                }
             }
         }
     }
