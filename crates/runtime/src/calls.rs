@@ -1,5 +1,6 @@
 //! Runs the calls of a server, over any protocol: `tool_threads` keeps them off the threads that do I/O, on those of
-//! `thread_pool`, `tool_polls` runs some of them on a thread of the server, except for those of `slow_tools`, `call_limit` bounds how many run, and [`ShutdownSignals`] ends the server.
+//! `thread_pool`; `tool_polls` runs some of them on a thread of the server, except for those of `slow_tools`; `call_limit`
+//! bounds how many run, and [`ShutdownSignals`] ends the server.
 
 mod call_limit;
 mod slow_tools;
