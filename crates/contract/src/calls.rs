@@ -108,7 +108,7 @@ const MAX_ATTEMPTS: usize = 20;
 ///
 /// In a test:
 ///
-/// ```no_run,standalone_crate
+/// ```no_run
 /// #[test]
 /// fn no_call_breaks_the_contract_of_its_tool() {
 ///     let dispatcher = toolkit::Dispatcher::new(toolkit::Catalog::linked().unwrap()).unwrap();

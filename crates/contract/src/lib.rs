@@ -3,7 +3,7 @@
 //! A [`Lock`] stores a catalog in a file. Comparing it with the current catalog reports for each change whether it
 //! breaks callers, by the meaning of the schemas. [`expect_lock`] does this in a test:
 //!
-//! ```no_run,standalone_crate
+//! ```no_run
 //! #[test]
 //! fn no_caller_is_broken_unannounced() {
 //!     toolkit_contract::expect_lock(&toolkit::Catalog::linked().unwrap(), "tools.lock.json").unwrap();

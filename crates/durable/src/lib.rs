@@ -5,7 +5,7 @@
 //! with the feature `postgres` in a Postgres database, by the same statements; there is no other server. Another worker continues
 //! a run whose worker has died.
 //!
-//! ```no_run,standalone_crate
+//! ```no_run
 //! use toolkit::{Catalog, Dispatcher, tool};
 //! use toolkit_backends::chain::{Chain, Step};
 //! use toolkit_durable::{Client, Connect, RunId, Worker};

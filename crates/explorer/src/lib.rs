@@ -5,7 +5,7 @@
 //! endpoint, so that filters, limits, scopes and approvals apply to it. [`RecentCalls`] is a layer of the dispatcher, which
 //! records the calls that the page shows.
 //!
-//! ```no_run,standalone_crate
+//! ```no_run
 //! use toolkit::{Catalog, Dispatcher};
 //! use toolkit_explorer::{Explorer, RecentCalls};
 //! use toolkit_mcp_server::Server;

@@ -5,7 +5,7 @@
 //! [`Backend`](toolkit::backend::Backend): each is validated when it is listed, has the name of the server as its
 //! namespace, and is called within the limits of the dispatcher.
 //!
-//! ```no_run,standalone_crate
+//! ```no_run
 //! use serde_json::json;
 //! use toolkit::{Catalog, Dispatcher};
 //! use toolkit_backends::Backends;

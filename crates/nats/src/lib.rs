@@ -4,7 +4,7 @@
 //! functions of its own program. Workers come and go without configuration: the server of NATS delivers each call to one of
 //! the workers that have the tool.
 //!
-//! ```no_run,standalone_crate
+//! ```no_run
 //! use toolkit::{Catalog, Dispatcher, tool};
 //! use toolkit_backends::Backends;
 //! use toolkit_nats::{Connect, NatsBackend, Worker};

@@ -64,7 +64,7 @@ use crate::subject::PREFIX;
 ///
 /// # Examples
 ///
-/// ```no_run,standalone_crate
+/// ```no_run
 /// use toolkit::{Catalog, Dispatcher};
 /// use toolkit_nats::{Connect, Worker};
 ///

@@ -54,7 +54,7 @@ use crate::{Auth, Naming, Published};
 ///
 /// # Examples
 ///
-/// ```no_run,standalone_crate
+/// ```no_run
 /// use toolkit::{Catalog, Dispatcher};
 /// use toolkit_otc::{Auth, Naming, Server};
 ///
