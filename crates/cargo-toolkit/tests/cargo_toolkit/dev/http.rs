@@ -2,8 +2,6 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::thread;
-use std::time::Duration;
 
 use super::client::{DevClient, TIMEOUT, texts};
 use super::package::EditedPackage;
@@ -74,16 +72,17 @@ fn over_http_each_request_is_of_the_newest_program_and_none_is_lost() {
     assert!(request(&address, "POST", "/mcp").ends_with("\r\n\r\n1 true\n"));
     let mut stream = open(&address, "GET /mcp/events", "");
     event(&mut stream, "data: first");
-    let slow = address.clone();
-    let slow = thread::spawn(move || request(&slow, "POST", "/slow"));
-    thread::sleep(Duration::from_millis(200));
+    // Its process answers it after the next one has started.
+    let mut slow = open(&address, "POST /slow", "");
     package.tools(2, &["add"]);
     // The stream ends with the process, so that its client connects to the next one.
     let mut rest = String::new();
     stream.read_to_string(&mut rest).unwrap();
     assert_eq!(rest.matches("list_changed").count(), 3, "{rest}");
     assert!(request(&address, "POST", "/mcp").ends_with("\r\n\r\n2 true\n"));
-    assert!(slow.join().unwrap().ends_with("\r\n\r\n1 true\n"));
+    rest.clear();
+    slow.read_to_string(&mut rest).unwrap();
+    assert!(rest.ends_with("\r\n\r\n1 true\n"), "{rest}");
 
     package.write("served/src/tools.rs", "nonsense");
     dev.wait("error", |received| received.log.contains("; the earlier program goes on\n").then_some(()));
