@@ -31,12 +31,16 @@
 //! ```
 
 mod list;
+mod object_result;
 mod shared_schemas;
 mod tools_call;
 
-pub use self::list::{LIST_TTL_MS, ToolList, list_tool, list_tools, wrap_result};
+pub use self::list::{LIST_TTL_MS, ToolList, list_tool, list_tools};
 #[doc(hidden)]
-pub use self::list::{list_proxied_tool, tool_lister, with_object_result};
+pub use self::list::{list_proxied_tool, tool_lister};
+#[doc(hidden)]
+pub use self::object_result::with_object_result;
+pub use self::object_result::wrap_result;
 pub use self::tools_call::{CallParams, ERROR_KEY, write_error, write_result};
 pub(crate) use self::tools_call::{has_error_key, read_error};
 pub use crate::tool::META_KEY;

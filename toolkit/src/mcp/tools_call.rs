@@ -9,7 +9,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::Revision;
-use super::list::{is_wrapped, wrap};
+use super::object_result::{is_wrapped, wrap};
 use crate::call::{Arguments, Content, ErrorKind, McpResult, RunResult, ToolError, each_field, each_item, text};
 use crate::tool::Tool;
 use toolkit_schema::Violation;
