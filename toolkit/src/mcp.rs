@@ -31,6 +31,7 @@
 //! ```
 
 mod list;
+mod list_entry;
 mod object_result;
 mod shared_schemas;
 mod tools_call;
@@ -39,7 +40,7 @@ pub use self::list::{LIST_TTL_MS, ToolList, list_tool, list_tools};
 #[doc(hidden)]
 pub use self::list::{list_proxied_tool, tool_lister};
 #[doc(hidden)]
-pub use self::object_result::with_object_result;
+pub use self::list_entry::ListEntry;
 pub use self::object_result::wrap_result;
 pub use self::tools_call::{CallParams, ERROR_KEY, write_error, write_result};
 pub(crate) use self::tools_call::{has_error_key, read_error};

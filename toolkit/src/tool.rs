@@ -723,11 +723,11 @@ impl Tool {
         json::from_mcp_fields(fields).map(Self::parsed)
     }
 
-    /// Returns the fields of [`Tool::to_mcp_json_with_record`], with `null` in place of the schemas.
+    /// Returns the fields of [`Tool::to_mcp_json_with_record`], with `true` in place of the schemas.
     pub(crate) fn mcp_fields_without_schemas(&self, has_output: bool) -> Object {
-        const ABSENT: &Value = &Value::Null;
-        let output = has_output.then_some(ABSENT);
-        json::mcp_fields(ToolRecord { id: &self.id, metadata: self.metadata(), input: ABSENT, output })
+        const ANY: &Value = &Value::Bool(true);
+        let output = has_output.then_some(ANY);
+        json::mcp_fields(ToolRecord { id: &self.id, metadata: self.metadata(), input: ANY, output })
     }
 
     /// Returns the aliases, without building the metadata of a function of this program.

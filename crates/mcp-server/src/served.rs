@@ -13,11 +13,11 @@ use toolkit::call::ErrorKind;
 use toolkit::catalog::{Diagnostic, DiagnosticKind, Diagnostics, Naming};
 use toolkit::dispatch::Prepared;
 use toolkit::internals::check_object;
-use toolkit::mcp::{Revision, list_proxied_tool, tool_lister, with_object_result};
+use toolkit::mcp::{ListEntry, Revision, list_proxied_tool, tool_lister};
 use toolkit::schema::suggest;
 use toolkit::tool::TaskSupport;
 use toolkit::{Coercion, Dispatcher, Tool, ToolError};
-use toolkit_mcp::{ParamHeader, json_bytes};
+use toolkit_mcp::ParamHeader;
 #[cfg(feature = "search")]
 use toolkit_search::Index;
 
@@ -85,20 +85,21 @@ impl ServedTools {
         let (mut entries, mut listed) = (Vec::new(), [Vec::new(), Vec::new()]);
         let (mut not_objects, mut wrong) = (Vec::new(), Vec::new());
         let tools: Vec<&Tool> = names.iter().map(|(_, tool)| tool).collect();
-        let mut list_tool = tool_lister(&tools, Revision::V2026_07_28);
+        let mut list_tool = tool_lister(&tools);
         for (name, tool) in names.iter() {
             // The trees of the schemas are not kept: those of all tools take more memory than their text.
             let is_proxied = dispatcher.is_proxied(tool);
             let shown = match is_proxied {
-                true => list_proxied_tool(name, tool, Revision::V2026_07_28),
+                true => list_proxied_tool(name, tool),
                 false => list_tool(name, tool),
             };
-            check_object(tool, &shown["inputSchema"], &mut not_objects);
+            check_object(tool, &shown.input.value, &mut not_objects);
             let id: Arc<str> = tool.id().to_string().into();
-            let param_headers = ParamHeader::collect_from(&shown["inputSchema"]).unwrap_or_else(|reason| {
+            let param_headers = ParamHeader::collect_from(&shown.input.value).unwrap_or_else(|reason| {
                 wrong.push(Diagnostic::new(DiagnosticKind::InvalidSchema, format!("`{id}`: {reason}"), [tool]));
                 Vec::new()
             });
+            let meta = &shown.fields["_meta"];
             entries.push(ServedTool {
                 name: name.to_owned(),
                 position: catalog.iter().as_slice().partition_point(|other| other.id() < tool.id()),
@@ -106,12 +107,12 @@ impl ServedTools {
                 has_requirements: !tool.requirements().is_empty(),
                 calls_tools: dispatcher.calls_tools(tool),
                 task_support: tool.task_support(),
-                has_ui: shown["_meta"].as_object().is_some_and(has_ui),
-                max_result: shown["_meta"][MAX_RESULT].as_u64().map(|max| max as usize).filter(|_| !is_proxied),
+                has_ui: meta.as_object().is_some_and(has_ui),
+                max_result: meta[MAX_RESULT].as_u64().map(|max| max as usize).filter(|_| !is_proxied),
                 metrics: metrics.tool(&id),
                 id,
             });
-            let [before, now] = entries_of(shown);
+            let [before, now] = texts_of(shown);
             listed[0].push(before);
             listed[1].push(now);
         }
@@ -241,27 +242,27 @@ impl ServedTools {
     }
 }
 
-/// Returns the entry of a tool in 2025-11-25, and the given one of 2026-07-28. They are the same text if the tool has no user
-/// interface and its result is an object, which is never wrapped.
-fn entries_of(tool: Value) -> [Arc<[u8]>; 2] {
-    let now: Arc<[u8]> = json_bytes(&tool).into();
-    let has_object = tool.get("outputSchema").is_none_or(|schema| schema["type"] == "object");
-    match tool {
-        Value::Object(tool) if !has_object || tool.get("_meta").is_some_and(|meta| meta.get("ui").is_some()) => {
-            let before = with_flat_ui(Value::Object(with_object_result(tool)));
-            [json_bytes(&before).into(), now]
-        }
-        _ => [Arc::clone(&now), now],
+/// Returns the texts of an entry in 2025-11-25 and in 2026-07-28. They are the same if the tool has no user interface and its
+/// result is an object, which is never wrapped.
+fn texts_of(mut entry: ListEntry) -> [Arc<[u8]>; 2] {
+    let text = |entry: &ListEntry, revision| Arc::from(entry.to_json(revision).into_bytes());
+    let now = text(&entry, Revision::V2026_07_28);
+    let has_object = entry.output.as_ref().is_none_or(|schema| schema.value["type"] == "object");
+    if !entry.fields.get_mut("_meta").is_some_and(add_flat_ui) && has_object {
+        return [Arc::clone(&now), now];
     }
+    [text(&entry, Revision::V2025_11_25), now]
 }
 
-/// Returns a listed tool with its user interface in the form that hosts of earlier revisions read too.
-fn with_flat_ui(mut tool: Value) -> Value {
-    let uri = tool.pointer("/_meta/ui/resourceUri").filter(|uri| uri.is_string()).cloned();
-    if let (Some(uri), Some(meta)) = (uri, tool["_meta"].as_object_mut()) {
+/// Adds the user interface of a tool to its `_meta` in the form that hosts of earlier revisions read too. Returns false if
+/// there is none.
+fn add_flat_ui(meta: &mut Value) -> bool {
+    let Some(ui) = meta.get("ui") else { return false };
+    let uri = ui.get("resourceUri").filter(|uri| uri.is_string()).cloned();
+    if let (Some(uri), Some(meta)) = (uri, meta.as_object_mut()) {
         meta.entry("ui/resourceUri").or_insert(uri);
     }
-    tool
+    true
 }
 
 /// The error of a dispatcher that cannot be served.

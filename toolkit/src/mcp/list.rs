@@ -1,7 +1,6 @@
 //! `tools/list`: the list of tools, as a value and as text that a server creates once and serves in pages; and the
 //! comparison of a list with a file.
 
-use std::fmt::Write;
 use std::fs;
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -9,11 +8,12 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::Revision;
-use super::object_result::{of_objects, with_object_result};
+use super::list_entry::{ListEntry, ListedSchema};
+use super::object_result::of_objects;
 use super::shared_schemas::SharedSchemas;
 use crate::catalog::{Catalog, Diagnostic, DiagnosticKind, Diagnostics, Naming};
 use crate::tool::shared_types::{input_once, output_once, shared_types};
-use crate::tool::{Object, Tool, drop_nulls};
+use crate::tool::{Tool, drop_nulls};
 use toolkit_schema::{inline, order, root, width};
 
 /// The time for which a client may cache the list, in milliseconds (`ttlMs`, SEP-2549): one hour.
@@ -97,50 +97,44 @@ pub fn list_tools(catalog: &Catalog, revision: Revision, naming: Naming) -> Resu
 /// ```
 #[must_use]
 pub fn list_tool(name: &str, tool: &Tool, revision: Revision) -> Value {
-    tool_lister(&[], revision)(name, tool)
+    tool_lister(&[])(name, tool).into_value(revision)
 }
 
-/// Returns a function that does the same as [`list_tool`] for each of these tools, and builds the schemas of a type once.
+/// Returns a function that does the same as [`list_tool`] for each of these tools, and builds and writes the schemas of a type
+/// once.
 #[doc(hidden)]
-pub fn tool_lister(tools: &[&Tool], revision: Revision) -> impl FnMut(&str, &Tool) -> Value + use<> {
+pub fn tool_lister(tools: &[&Tool]) -> impl FnMut(&str, &Tool) -> ListEntry + use<> {
     let mut schemas = SharedSchemas::new(tools);
+    let sorted = |mut value| {
+        order::sort(&mut value);
+        value
+    };
     move |name, tool| {
-        let sorted = |mut schema| {
-            order::sort(&mut schema);
-            schema
-        };
         let list_input = || {
             let mut input = input_once(tool);
             root::list(&mut input);
-            Some(sorted(input))
+            Some(ListedSchema::new(sorted(input)))
         };
         let input = schemas.get(|| shared_types(tool)[0], list_input).unwrap_or_default();
         let list_output = || {
             let mut output = listed_output(tool)?;
             width::remove(&mut output);
-            Some(sorted(output))
+            Some(ListedSchema::new(sorted(output)))
         };
         let output = schemas.get(|| shared_types(tool)[1], list_output);
-        let mut fields = sorted(fields(name, tool, output.is_some()).into());
-        if let Value::Object(fields) = &mut fields {
-            *fields = with_schemas(std::mem::take(fields), input, output, revision);
-            fields.sort_keys();
-        }
-        match revision {
-            Revision::V2026_07_28 => fields,
-            Revision::V2025_11_25 => sorted(fields),
-        }
+        ListEntry { fields: sorted(fields(name, tool, output.is_some())), input, output }
     }
 }
 
-/// Does the same as [`list_tool`] for a tool of another server, whose input schema is listed as that server lists it, with
+/// Does the same as [`tool_lister`] for a tool of another server, whose input schema is listed as that server lists it, with
 /// all keys in their order.
 #[doc(hidden)]
 #[must_use]
-pub fn list_proxied_tool(name: &str, tool: &Tool, revision: Revision) -> Value {
+pub fn list_proxied_tool(name: &str, tool: &Tool) -> ListEntry {
     let (mut input, output) = (input_once(tool), listed_output(tool));
     inline::inline(&mut input);
-    with_schemas(fields(name, tool, output.is_some()), of_objects(input), output, revision).into()
+    let fields = fields(name, tool, output.is_some());
+    ListEntry { fields, input: ListedSchema::new(of_objects(input)), output: output.map(ListedSchema::new) }
 }
 
 /// The tools of a catalog in the format of [`list_tools`], as JSON text.
@@ -181,9 +175,12 @@ impl ToolList {
     /// Returns the errors of [`list_tools`].
     pub fn new(catalog: &Catalog, revision: Revision, naming: Naming) -> Result<Self, Diagnostics> {
         let mut list = Self { revision, tools: String::new(), starts: vec![0] };
-        for (name, tool) in catalog.listed(naming)?.iter() {
-            // Writing to a string cannot fail.
-            let _ = write!(list.tools, "{},", list_tool(name, tool, revision));
+        let names = catalog.listed(naming)?;
+        let tools: Vec<&Tool> = names.iter().map(|(_, tool)| tool).collect();
+        let mut list_tool = tool_lister(&tools);
+        for (name, tool) in names.iter() {
+            list.tools.push_str(&list_tool(name, tool).to_json(revision));
+            list.tools.push(',');
             list.starts.push(list.tools.len());
         }
         list.tools.shrink_to_fit();
@@ -262,8 +259,8 @@ impl ToolList {
     }
 }
 
-/// Returns the fields of the MCP `Tool` (`$defs/Tool` of both revisions), except its schemas.
-fn fields(name: &str, tool: &Tool, has_output: bool) -> Object {
+/// Returns the fields of the MCP `Tool` (`$defs/Tool` of both revisions), with `true` in place of its schemas.
+fn fields(name: &str, tool: &Tool, has_output: bool) -> Value {
     let mut fields = tool.mcp_fields_without_schemas(has_output);
     // Other servers write `null` for fields without a value, which no revision allows.
     drop_nulls(&mut fields);
@@ -272,22 +269,13 @@ fn fields(name: &str, tool: &Tool, has_output: bool) -> Object {
     if !description.is_empty() {
         fields.insert("description".to_owned(), description.into());
     }
-    fields
+    fields.into()
 }
 
 fn listed_output(tool: &Tool) -> Option<Value> {
     let mut output = output_once(tool)?;
     inline::inline(&mut output);
     Some(output)
-}
-
-fn with_schemas(mut fields: Object, input: Value, output: Option<Value>, revision: Revision) -> Object {
-    fields.insert("inputSchema".to_owned(), input);
-    fields.extend(output.map(|output| ("outputSchema".to_owned(), output)));
-    match revision {
-        Revision::V2026_07_28 => fields,
-        Revision::V2025_11_25 => with_object_result(fields),
-    }
 }
 
 impl Catalog {

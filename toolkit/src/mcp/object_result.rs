@@ -3,18 +3,12 @@
 use serde_json::{Map, Value, json};
 
 use super::Revision;
-use crate::tool::{Object, Tool};
+use crate::tool::Tool;
 use toolkit_schema::{values, walk};
 
-/// Converts an entry of revision 2026-07-28 into that of 2025-11-25, in which each result is an object.
-#[doc(hidden)]
-#[must_use]
-pub fn with_object_result(mut tool: Object) -> Object {
-    if let Some(schema) = tool.get_mut("outputSchema") {
-        let given = schema.take();
-        *schema = if is_wrapped(Revision::V2025_11_25, &given) { wrapped(given) } else { of_objects(given) };
-    }
-    tool
+/// Converts an output schema of 2026-07-28 into that of 2025-11-25, in which each result is an object.
+pub(super) fn in_object(schema: Value) -> Value {
+    if is_wrapped(Revision::V2025_11_25, &schema) { wrapped(schema) } else { of_objects(schema) }
 }
 
 /// Adds `type: object` at the root of a schema that accepts only objects; a choice between objects has it only in its
@@ -23,7 +17,11 @@ pub(super) fn of_objects(mut schema: Value) -> Value {
     if values::is_object(&schema)
         && let Value::Object(keywords) = &mut schema
     {
+        let is_sorted = keywords.keys().is_sorted();
         keywords.insert("type".to_owned(), "object".into());
+        if is_sorted {
+            keywords.sort_keys();
+        }
     }
     schema
 }
@@ -127,39 +125,5 @@ fn move_reference(reference: &mut String) {
     let is_lifted = decoded.starts_with("/$defs/") || decoded.starts_with("/definitions/");
     if (pointer.is_empty() || pointer.starts_with('/')) && !is_lifted {
         *reference = format!("#/properties/{RESULT}{pointer}");
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::wrapped;
-
-    #[test]
-    fn references_follow_what_they_point_to() {
-        let tree = json!({
-            "$schema": "https://json-schema.org/draft/2020-12/schema",
-            "anyOf": [
-                { "type": "integer", "default": { "$ref": "#" } },
-                { "type": "array", "items": { "$ref": "#" } },
-                { "$ref": "#/$defs/Leaf" },
-                { "$ref": "#/anyOf/0" },
-            ],
-            "$defs": { "Leaf": { "properties": { "default": { "$ref": "#" } } } },
-        });
-        let expected = json!({
-            "$schema": "https://json-schema.org/draft/2020-12/schema",
-            "type": "object",
-            "properties": { "result": { "anyOf": [
-                { "type": "integer", "default": { "$ref": "#" } },
-                { "type": "array", "items": { "$ref": "#/properties/result" } },
-                { "$ref": "#/$defs/Leaf" },
-                { "$ref": "#/properties/result/anyOf/0" },
-            ] } },
-            "required": ["result"],
-            "$defs": { "Leaf": { "properties": { "default": { "$ref": "#/properties/result" } } } },
-        });
-        assert_eq!(wrapped(tree), expected);
     }
 }

@@ -1,9 +1,9 @@
 //! The schemas of a list whose types several tools have.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use serde_json::Value;
-
+use super::list_entry::ListedSchema;
 use crate::tool::Tool;
 use crate::tool::shared_types::{SharedType, shared_types};
 
@@ -15,7 +15,7 @@ pub(super) struct SharedSchemas(HashMap<SharedType, Shared>);
 #[derive(Default)]
 struct Shared {
     n_left: usize,
-    schema: Option<Value>,
+    schema: Option<Arc<ListedSchema>>,
 }
 
 impl SharedSchemas {
@@ -32,14 +32,14 @@ impl SharedSchemas {
     pub(super) fn get(
         &mut self,
         ty: impl Fn() -> Option<SharedType>,
-        build: impl FnOnce() -> Option<Value>,
-    ) -> Option<Value> {
+        build: impl FnOnce() -> Option<Arc<ListedSchema>>,
+    ) -> Option<Arc<ListedSchema>> {
         let Some(shared) = ty().and_then(|ty| self.0.get_mut(&ty)) else { return build() };
         shared.n_left = shared.n_left.saturating_sub(1);
         match (shared.n_left, &shared.schema) {
             (0, Some(_)) => shared.schema.take(),
             (0, None) => build(),
-            (_, Some(schema)) => Some(schema.clone()),
+            (_, Some(schema)) => Some(Arc::clone(schema)),
             (_, None) => {
                 let schema = build();
                 shared.schema = schema.clone().filter(|_| ty().is_some());

@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use toolkit::catalog::Naming;
-use toolkit::mcp::{Revision, list_tools, with_object_result};
+use toolkit::mcp::{Revision, list_tool, list_tools};
+use toolkit::schema::Schema;
 use toolkit::{Catalog, Dispatcher, Tool, catalog, tool};
 
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -220,9 +221,9 @@ fn the_width_of_a_type_is_checked_and_not_listed() {
     assert_eq!(listed["outputSchema"], json!({ "type": "integer" }));
 
     let foreign = Tool::from_json(catalog.resolve("step").unwrap().to_json()).unwrap();
-    let proxied = toolkit::mcp::list_proxied_tool("step", &foreign, Revision::V2026_07_28);
-    assert_eq!(proxied["inputSchema"]["properties"]["by"]["maximum"], i32::MAX);
-    assert_eq!(proxied["outputSchema"]["maximum"], i32::MAX);
+    let proxied = toolkit::mcp::list_proxied_tool("step", &foreign);
+    assert_eq!(proxied.input.value["properties"]["by"]["maximum"], i32::MAX);
+    assert_eq!(proxied.output.unwrap().value["maximum"], i32::MAX);
 
     let error =
         Dispatcher::new(catalog).unwrap().call_sync("step", r#"{"by": 3000000000, "at_most": -1}"#).unwrap_err();
@@ -231,29 +232,24 @@ fn the_width_of_a_type_is_checked_and_not_listed() {
 }
 
 #[test]
-fn references_into_a_wrapped_output_schema_follow_what_they_point_to() {
+fn references_of_a_wrapped_result_follow_what_they_point_to() {
     let tree = json!({
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
         "anyOf": [
             { "type": "integer", "default": { "$ref": "#" } },
             { "type": "array", "items": { "$ref": "#" } },
             { "$ref": "#/$defs/Leaf" },
             { "$ref": "#/anyOf/0" },
         ],
-        "$defs": { "Leaf": { "properties": { "default": { "$ref": "#" } } } },
+        "$defs": { "Leaf": { "type": "object", "required": ["default"], "properties": { "default": { "$ref": "#" } } } },
     });
-    let expected = json!({
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "type": "object",
-        "properties": { "result": { "anyOf": [
-            { "type": "integer", "default": { "$ref": "#" } },
-            { "type": "array", "items": { "$ref": "#/properties/result" } },
-            { "$ref": "#/$defs/Leaf" },
-            { "$ref": "#/properties/result/anyOf/0" },
-        ] } },
-        "required": ["result"],
-        "$defs": { "Leaf": { "properties": { "default": { "$ref": "#/properties/result" } } } },
-    });
-    let fields = [("outputSchema".to_owned(), tree)].into_iter().collect();
-    assert_eq!(with_object_result(fields)["outputSchema"], expected);
+    let tool = Tool::builder("tree").output(tree).build().unwrap();
+    let listed = list_tool("tree", &tool, Revision::V2025_11_25)["outputSchema"].take();
+    assert_eq!(listed["properties"]["result"]["anyOf"][0]["default"], json!({ "$ref": "#" }), "data is no reference");
+    let listed = Schema::from_value(listed).unwrap();
+    for result in [json!(1), json!([1, [2]]), json!({ "default": [3] })] {
+        assert!(listed.is_valid(&json!({ "result": result })), "{result}");
+    }
+    for result in [json!("1"), json!([1, ["2"]]), json!({ "default": "3" }), json!([{ "result": 1 }])] {
+        assert!(!listed.is_valid(&json!({ "result": result })), "{result}");
+    }
 }

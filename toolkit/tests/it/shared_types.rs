@@ -3,10 +3,12 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::ptr;
+use std::sync::Arc;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
-use toolkit::{Dispatcher, catalog, tool};
+use toolkit::mcp::{ListEntry, Revision, list_tool, tool_lister};
+use toolkit::{Dispatcher, Tool, catalog, tool};
 
 thread_local! {
     static N_BUILT: Cell<usize> = const { Cell::new(0) };
@@ -95,5 +97,21 @@ fn a_dispatcher_builds_the_schemas_of_a_type_once() {
 fn arguments_of_one_type_keep_their_names() {
     for (name, arguments) in [("shared:read", r#"{"path": "x"}"#), ("shared:remove", r#"{"file": "x"}"#)] {
         assert_eq!(dispatcher().call_sync(name, arguments).unwrap().value(), "x");
+    }
+}
+
+#[test]
+fn entries_of_one_type_share_its_schemas_and_are_those_of_each_tool_alone() {
+    let dispatcher = dispatcher();
+    let tools: Vec<&Tool> = dispatcher.catalog().iter().collect();
+    let mut list = tool_lister(&tools);
+    let entries: Vec<ListEntry> = tools.iter().map(|tool| list(tool.id().name(), tool)).collect();
+    let of = |name: &str| &entries[tools.iter().position(|tool| tool.id().name() == name).unwrap()];
+    assert!(Arc::ptr_eq(&of("plus").input, &of("swapped").input));
+    assert!(Arc::ptr_eq(of("plus").output.as_ref().unwrap(), of("minus").output.as_ref().unwrap()));
+    for (tool, entry) in tools.iter().zip(&entries) {
+        for revision in [Revision::V2025_11_25, Revision::V2026_07_28] {
+            assert_eq!(entry.to_json(revision), list_tool(tool.id().name(), tool, revision).to_string());
+        }
     }
 }
