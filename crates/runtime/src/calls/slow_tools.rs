@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The number of stalls in a row from which on no more calls are handed over.
+/// The number of stalls in a row after which as many calls are handed over as after more of them.
 const MAX_STALLS: u32 = 5;
 
 /// The tools whose last call on a thread of a server has stalled, by their numbers.

@@ -1,12 +1,13 @@
 //! Polls of tools on the thread that has spawned them.
 
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
 use tokio::task::yield_now;
 use tokio::time::timeout;
-use toolkit_runtime::{Task, ToolPolls, collected, spawn_tool};
+use toolkit_runtime::{Task, ToolPolls, collected, record_stall, spawn_tool};
 
 /// A timeout for operations that must not hang, even on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(90);
@@ -60,6 +61,26 @@ async fn a_collected_tool_may_block_until_one_that_it_spawns_has_ended() {
     });
     polls.next().unwrap().run();
     assert_ne!(ended(task).await, Ok(thread::current().id()));
+}
+
+#[tokio::test]
+async fn the_call_after_one_that_has_stalled_runs_on_the_threads_for_tools() {
+    let number = Arc::new(AtomicU64::new(0));
+    let here = [true, false, false, false].map(|stalls| {
+        let tool = Arc::clone(&number);
+        let work = async move {
+            if stalls {
+                record_stall(tool.load(Ordering::Relaxed));
+            }
+        };
+        let mut task = None;
+        let mut polls = ToolPolls::collect(|| task = Some(spawn_tool("stalls", work)));
+        let poll = polls.next()?;
+        number.store(poll.tool(), Ordering::Relaxed);
+        poll.run();
+        Some(())
+    });
+    assert_eq!(here, [Some(()), None, Some(()), Some(())]);
 }
 
 #[tokio::test]
