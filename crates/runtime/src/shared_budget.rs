@@ -158,10 +158,7 @@ impl<K: Clone + Eq + Hash> BudgetShare<K> {
         held.n_free -= n_more;
         self.n_units += n_more;
         for owner in &self.owners {
-            match held.of_owner.get_mut(owner) {
-                Some(of_owner) => *of_owner += n_more,
-                None => drop(held.of_owner.insert(owner.clone(), n_more)),
-            }
+            *held.of_owner.entry(owner.clone()).or_default() += n_more;
         }
     }
 }

@@ -121,7 +121,7 @@ impl CallLimiter {
     ///
     /// Returns [`Overloaded`] if the tool or the caller has its share of the permits.
     pub fn try_acquire(&self, tool: &str, caller: Option<&str>) -> Result<CallPermit, Overloaded> {
-        self.grant(&owners(tool, caller))
+        self.grant(owners(tool, caller))
     }
 
     /// Waits for a permit for a call of a tool.
@@ -133,7 +133,7 @@ impl CallLimiter {
         let owners = owners(tool, caller);
         let (granted, overloaded) = {
             let mut waiting = self.waiting();
-            let overloaded = match self.grant(&owners) {
+            let overloaded = match self.grant(owners.clone()) {
                 Ok(permit) => return Ok(permit),
                 Err(overloaded) => overloaded,
             };
@@ -156,16 +156,15 @@ impl CallLimiter {
         self.0.permits.n_held() as usize
     }
 
-    fn grant(&self, owners: &[CallOwner]) -> Result<CallPermit, Overloaded> {
-        let mut share = self.0.permits.share(owners.iter().cloned());
+    fn grant(&self, owners: Box<[CallOwner]>) -> Result<CallPermit, Overloaded> {
+        // The last owner is the tool.
+        let n_others = owners.len() - 1;
+        let mut share = self.0.permits.share(owners);
         match share.grow(1) {
             Ok(()) => Ok(CallPermit { limiter: Some(self.clone()), share }),
             Err(BudgetExceeded { owner, held, .. }) => {
                 let n_permits = self.0.n_permits;
-                let whose = match owners[owner] {
-                    CallOwner::Caller(_) => "this caller",
-                    CallOwner::Tool(_) => "one tool",
-                };
+                let whose = if owner < n_others { "this caller" } else { "one tool" };
                 let has_share = self.n_running() < n_permits;
                 Err(Overloaded { n_permits, share: has_share.then_some((held, whose)) })
             }
@@ -194,7 +193,7 @@ impl CallLimiter {
         let mut owners: Vec<_> = waiting.keys().collect();
         owners
             .sort_by_cached_key(|owners| owners.iter().map(|owner| self.0.permits.held_by(owner)).collect::<Vec<_>>());
-        owners.into_iter().find_map(|owners| Some((owners.clone(), self.grant(owners).ok()?)))
+        owners.into_iter().find_map(|owners| Some((owners.clone(), self.grant(owners.clone()).ok()?)))
     }
 
     fn waiting(&self) -> MutexGuard<'_, WaitingCalls> {
