@@ -36,7 +36,7 @@ pub const LIST_TTL_MS: u64 = 3_600_000;
 ///   variants in the description. Aliases of arguments are not listed, nor are bounds that only repeat the width of a type
 ///   of 32 bits or more. The schema of the tool, which validates the arguments, stays as it is.
 /// - Output schemas have `type: object` at the root for 2025-11-25; there a result that is not an object is wrapped in an
-///   object with the property `result`, see [`wrap_result`].
+///   object with the property `result`, see [`wrap_result`](super::wrap_result).
 ///
 /// Properties are in the order of their declaration, and so are the names in `required`; models write arguments in this
 /// order. All other keys are sorted: a catalog has the same bytes in every build. A server can cache the list as a
