@@ -41,7 +41,7 @@ const SERVE: [&str; 3] = ["serve", "--log-format", "json"];
 fn a_server_that_cannot_start_says_so_in_an_object() {
     for (args, text) in [
         (&["--unknown"][..], "unexpected argument '--unknown' found"),
-        (&["--http", "8000", "--http", "8001"], "'--http [<ADDR>]' cannot be used multiple times"),
+        (&["--http", "8000", "--http", "8001"], "cannot be used multiple times"),
         (&["--task-dir", "/dev/null/tasks"], "--task-dir /dev/null/tasks: "),
         (&["--http", "0.0.0.0:0"], "other machines can reach 0.0.0.0:0"),
         (&["--otc", "0.0.0.0:0"], "other machines can reach 0.0.0.0:0"),
