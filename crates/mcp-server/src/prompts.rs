@@ -133,7 +133,7 @@ impl PromptRequest {
         revision: Revision,
     ) -> Result<Vec<u8>, ToolError> {
         let name = self.tool().map_or_else(|| "completion/".to_owned(), |prompt| format!("prompts/{}", prompt.id()));
-        let permit = shared.calls.acquire(&name, Request::share_of(context)).await;
+        let permit = shared.calls.acquire(name, Request::share_of(context)).await;
         let _permit = permit.map_err(|error| ToolError::new(ErrorKind::Overloaded, error.to_string()))?;
         let Self { served, action } = self;
         let result = match action {

@@ -65,12 +65,20 @@ pub fn media_type(value: &str) -> &str {
 /// ```
 #[must_use]
 pub fn accepts(value: &str, wanted: &str) -> bool {
-    let is_refused = |range: &str| {
-        let weights = range.split(';').skip(1).filter_map(|parameter| parameter.split_once('='));
-        let mut weights = weights.filter(|(name, _)| name.trim().eq_ignore_ascii_case("q"));
-        weights.any(|(_, weight)| weight.trim().parse() == Ok(0.0))
+    // Most requests are asked this. A search for single bytes takes less than a third of one for characters.
+    let mut ranges = value.as_bytes().split(|&byte| byte == b',').map(|range| range.split(|&byte| byte == b';'));
+    ranges.any(|mut parts| {
+        let is_wanted = parts.next().is_some_and(|named| named.trim_ascii().eq_ignore_ascii_case(wanted.as_bytes()));
+        is_wanted && !parts.any(is_weight_of_zero)
+    })
+}
+
+/// Returns true for the parameter `q=0` of a media range.
+fn is_weight_of_zero(parameter: &[u8]) -> bool {
+    let Some((name, weight)) = str::from_utf8(parameter).ok().and_then(|parameter| parameter.split_once('=')) else {
+        return false;
     };
-    value.split(',').any(|range| media_type(range).eq_ignore_ascii_case(wanted) && !is_refused(range))
+    name.trim().eq_ignore_ascii_case("q") && weight.trim().parse() == Ok(0.0)
 }
 
 /// Returns true if the host of a URL is this machine: `localhost`, or a loopback address. IPv6 addresses may be in

@@ -94,7 +94,7 @@ impl Away<'_> {
             return true;
         }
         let SlotShared { limiter, tool, caller, .. } = &*self.slot.0;
-        match tokio::time::timeout(patience, limiter.acquire(tool, caller.as_deref())).await {
+        match tokio::time::timeout(patience, limiter.acquire(Arc::clone(tool), caller.as_deref())).await {
             Ok(Ok(permit)) => self.slot.refill(permit),
             _ => return false,
         }
@@ -115,7 +115,7 @@ impl Drop for Away<'_> {
         let SlotShared { limiter, tool, caller, .. } = &*self.slot.0;
         if !self.is_closed
             && self.close()
-            && let Ok(permit) = limiter.try_acquire(tool, caller.as_deref())
+            && let Ok(permit) = limiter.try_acquire(Arc::clone(tool), caller.as_deref())
         {
             self.slot.refill(permit);
         }

@@ -53,13 +53,13 @@ async fn run_to_end(
 /// Waits for a permit.
 async fn acquire(call: &Call, early_end: &mut EarlyEnd<'_>) -> Result<CallPermit, ToolError> {
     let (limiter, id, caller) = (&call.shared.calls, &call.entry().id, Request::share_of(&call.context));
-    if let Ok(permit) = limiter.try_acquire(id, caller) {
+    if let Ok(permit) = limiter.try_acquire(Arc::clone(id), caller) {
         return Ok(permit);
     }
     let acquired = async {
         tokio::select! {
             biased;
-            permit = limiter.acquire(id, caller) => permit.map_err(|error| ToolError::new(ErrorKind::Overloaded, error.to_string())),
+            permit = limiter.acquire(Arc::clone(id), caller) => permit.map_err(|error| ToolError::new(ErrorKind::Overloaded, error.to_string())),
             error = early_end.next() => Err(error),
         }
     };

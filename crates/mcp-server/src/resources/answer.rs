@@ -192,7 +192,7 @@ pub(super) async fn acquire(
     if let Some((backend, _)) = uri.and_then(decode).filter(|(backend, _)| shared.has_backend(backend)) {
         name = format!("{name}/{backend}");
     }
-    let permit = shared.calls.acquire(&name, Request::share_of(context)).await;
+    let permit = shared.calls.acquire(name, Request::share_of(context)).await;
     permit.map_err(|error| ToolError::new(ErrorKind::Overloaded, error.to_string()))
 }
 

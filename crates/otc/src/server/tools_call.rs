@@ -139,7 +139,7 @@ impl Job {
 
     /// Spawns the call, so that repeated requests can wait for it too. Returns its events if the client accepts them.
     fn start(self, shared: &Arc<Shared>, guard: CallGuard, wants_events: bool) -> Option<Receiver<StreamPart>> {
-        let permit = match shared.calls.try_acquire(&self.name, self.client.as_deref()) {
+        let permit = match shared.calls.try_acquire(self.name.as_str(), self.client.as_deref()) {
             Ok(permit) => permit,
             Err(overloaded) => {
                 guard.complete(Reply::Rejected(Rejection::busy(overloaded.to_string())));

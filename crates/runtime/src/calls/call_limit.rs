@@ -120,8 +120,8 @@ impl CallLimiter {
     /// # Errors
     ///
     /// Returns [`Overloaded`] if the tool or the caller has its share of the permits.
-    pub fn try_acquire(&self, tool: &str, caller: Option<&str>) -> Result<CallPermit, Overloaded> {
-        self.grant(owners(tool, caller))
+    pub fn try_acquire(&self, tool: impl Into<Arc<str>>, caller: Option<&str>) -> Result<CallPermit, Overloaded> {
+        self.grant(owners(tool.into(), caller))
     }
 
     /// Waits for a permit for a call of a tool.
@@ -129,8 +129,8 @@ impl CallLimiter {
     /// # Errors
     ///
     /// Returns [`Overloaded`] if too many calls wait for a permit, in total, for this tool or of this caller.
-    pub async fn acquire(&self, tool: &str, caller: Option<&str>) -> Result<CallPermit, Overloaded> {
-        let owners = owners(tool, caller);
+    pub async fn acquire(&self, tool: impl Into<Arc<str>>, caller: Option<&str>) -> Result<CallPermit, Overloaded> {
+        let owners = owners(tool.into(), caller);
         let (granted, overloaded) = {
             let mut waiting = self.waiting();
             let overloaded = match self.grant(owners.clone()) {
@@ -201,9 +201,12 @@ impl CallLimiter {
     }
 }
 
-fn owners(tool: &str, caller: Option<&str>) -> Box<[CallOwner]> {
-    let caller = caller.map(|caller| CallOwner::Caller(caller.into()));
-    caller.into_iter().chain([CallOwner::Tool(tool.into())]).collect()
+fn owners(tool: Arc<str>, caller: Option<&str>) -> Box<[CallOwner]> {
+    let tool = CallOwner::Tool(tool);
+    match caller {
+        None => Box::new([tool]),
+        Some(caller) => Box::new([CallOwner::Caller(caller.into()), tool]),
+    }
 }
 
 /// Removes waiting calls whose futures were dropped.

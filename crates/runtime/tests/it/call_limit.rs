@@ -30,7 +30,7 @@ fn each_tool_gets_permits_up_to_three_times_those_that_are_left() {
 fn each_caller_has_a_share_whichever_tools_it_calls() {
     let limiter = CallLimiter::new(64);
     let of_caller = |caller: &str| -> Vec<_> {
-        (0..64).filter_map(|tool| limiter.try_acquire(&tool.to_string(), Some(caller)).ok()).collect()
+        (0..64).filter_map(|tool| limiter.try_acquire(tool.to_string(), Some(caller)).ok()).collect()
     };
     let taken = ["alice", "bob", "carol"].map(of_caller);
     assert_eq!(taken.each_ref().map(Vec::len), [48, 12, 3]);
@@ -126,11 +126,11 @@ async fn calls_that_no_longer_wait_lose_no_permit() {
 async fn at_least_256_calls_wait_of_which_a_tool_has_three_quarters() {
     for (n_permits, n_waiting) in [(1, 256), (300, 300)] {
         let limiter = CallLimiter::new(n_permits);
-        let _held: Vec<_> = (0..n_permits).map(|n| limiter.try_acquire(&n.to_string(), None).unwrap()).collect();
+        let _held: Vec<_> = (0..n_permits).map(|n| limiter.try_acquire(n.to_string(), None).unwrap()).collect();
         let mut waiting = Vec::new();
         let mut wait = |tool: &str, limiter: &CallLimiter| {
             let (limiter, tool) = (limiter.clone(), tool.to_owned());
-            let mut call = Box::pin(async move { limiter.acquire(&tool, None).await });
+            let mut call = Box::pin(async move { limiter.acquire(tool, None).await });
             match call.as_mut().now_or_never() {
                 None => waiting.push(call),
                 Some(outcome) => return Some(outcome.unwrap_err().to_string()),
