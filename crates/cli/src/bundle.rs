@@ -22,6 +22,7 @@ use toolkit::Catalog;
 use toolkit_runtime::{FileAccess, Replacement, ShutdownSignals};
 
 use crate::error::{CommandError, Exit};
+use crate::options::option;
 use crate::program::Program;
 use crate::runtime;
 
@@ -76,14 +77,12 @@ fn title() -> Arg {
 
 /// Creates an option whose value is not empty.
 fn text(name: &'static str, value: &'static str) -> Arg {
-    Arg::new(name).long(name).value_name(value).value_parser(NonEmptyStringValueParser::new())
+    option(name, value).value_parser(NonEmptyStringValueParser::new())
 }
 
 /// Creates the option `--name`, the name of a server in the MCP registry.
 fn registry_name() -> Arg {
-    Arg::new("name")
-        .long("name")
-        .value_name("NAME")
+    option("name", "NAME")
         .required(true)
         .value_parser(parse_registry_name)
         .help("Name in the MCP registry, such as io.github.USER/NAME")

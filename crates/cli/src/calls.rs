@@ -16,16 +16,15 @@ use serde_json::Value;
 use toolkit::Dispatcher;
 
 use crate::error::CommandError;
-use crate::options::{duration, unless};
+use crate::options::{duration, option, unless};
 use crate::style::{self, printable};
 
 pub(crate) fn options() -> [Arg; 6] {
-    let calls = Arg::new("calls").long("calls").value_name("N").value_parser(value_parser!(u32).range(1..)).help(
+    let calls = option("calls", "N").value_parser(value_parser!(u32).range(1..)).help(
         "Also call each tool that is declared read-only N times with generated arguments, and report panics, hangs, \
          results that do not match their schema, and other broken promises",
     );
-    let detail =
-        |name: &'static str, value: &'static str| Arg::new(name).long(name).value_name(value).requires("calls");
+    let detail = |name: &'static str, value: &'static str| option(name, value).requires("calls");
     [
         calls.conflicts_with_all(["lock", "manifest"]),
         detail("include", "TOOL")

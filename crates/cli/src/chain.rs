@@ -11,7 +11,7 @@ use toolkit_backends::chain::{Chain, ChainOutcome};
 #[cfg(feature = "durable")]
 use crate::durable;
 use crate::error::{CommandError, Configure, Exit};
-use crate::options::{durable_options, duration, json_switch, program_name, read_text, switch, unless};
+use crate::options::{durable_options, duration, json_switch, option, program_name, read_text, switch, unless};
 use crate::{credentials, foreground, runtime, style};
 
 /// The commands about a run, with their descriptions.
@@ -40,9 +40,7 @@ pub(crate) fn command() -> Command {
                 .override_usage(usage(name, "<RUN> <STEP> <DECISION>")),
             "resume" => command
                 .arg(
-                    Arg::new("version")
-                        .long("version")
-                        .value_name("VERSION")
+                    option("version", "VERSION")
                         .help("Continue it with the tools of this program, which have this version, after a check of its chain"),
                 )
                 .override_usage(usage(name, "<RUN>")),
@@ -68,9 +66,7 @@ pub(crate) fn command() -> Command {
                 .args(durable_options("Run the chain in workers, which record it in this place", true))
                 .arg(unless(cfg!(feature = "durable"), "durable", id().requires("durable")))
                 .arg(
-                    Arg::new("timeout")
-                        .long("timeout")
-                        .value_name("TIME")
+                    option("timeout", "TIME")
                         .value_parser(duration)
                         .help("Time after which the command fails; a durable run goes on"),
                 )
@@ -101,7 +97,7 @@ fn file() -> Arg {
 }
 
 fn id() -> Arg {
-    Arg::new("id").long("id").value_name("RUN").help("The id of the durable run [default: random]")
+    option("id", "RUN").help("The id of the durable run [default: random]")
 }
 
 /// The states of durable runs, those of `toolkit_durable::RunState`.
@@ -112,21 +108,11 @@ const STATES: [&str; 9] =
 const ENDED: [&str; 4] = ["finished", "failed", "rejected", "cancelled"];
 
 fn states(accepted: &'static [&'static str], help: &'static str) -> Arg {
-    Arg::new("state")
-        .long("state")
-        .value_name("STATE")
-        .value_parser(accepted.to_vec())
-        .action(ArgAction::Append)
-        .help(help)
+    option("state", "STATE").value_parser(accepted.to_vec()).action(ArgAction::Append).help(help)
 }
 
 fn number(name: &'static str, default: &'static str, help: &'static str) -> Arg {
-    Arg::new(name)
-        .long(name)
-        .value_name("N")
-        .value_parser(value_parser!(u32).range(1..))
-        .default_value(default)
-        .help(help)
+    option(name, "N").value_parser(value_parser!(u32).range(1..)).default_value(default).help(help)
 }
 
 fn list(place: [Arg; 2]) -> Command {
@@ -154,9 +140,7 @@ fn prune(place: [Arg; 2]) -> Command {
              On a terminal, they are deleted after a confirmation; otherwise with --yes.",
         )
         .args([
-            Arg::new("older-than")
-                .long("older-than")
-                .value_name("TIME")
+            option("older-than", "TIME")
                 .required(true)
                 .value_parser(duration)
                 .help("Delete the runs that ended at least this time ago, such as 30d or 12h"),

@@ -23,7 +23,7 @@ use toolkit_contract::lint::{Level, LintDiagnostic, Rule, UnknownRuleError, lint
 use crate::calls::{self, Called};
 use crate::diff::{self, unreadable};
 use crate::error::{CommandError, Exit};
-use crate::options::{MAX_MANIFEST_BYTES, json_switch, naming, naming_option, program_name, read_text, switch};
+use crate::options::{MAX_MANIFEST_BYTES, json_switch, naming, naming_option, option, program_name, read_text, switch};
 use crate::program::Program;
 use crate::proxied::{self, Proxied};
 use crate::report::{counted, diagnostics_as_json, snake_case, write_diagnostics, write_lints};
@@ -36,18 +36,14 @@ pub(crate) fn command() -> Command {
         .args([
             naming_option(),
             json_switch("Print the diagnostics as JSON"),
-            Arg::new("lock").long("lock").value_name("FILE").help(
+            option("lock", "FILE").help(
                 "Compare the tools with this lock file instead, and fail if a change breaks callers and the version of the tool does not announce it",
             ),
-            Arg::new("allow")
-                .long("allow")
-                .value_name("RULE")
+            option("allow", "RULE")
                 .action(ArgAction::Append)
                 .value_parser(code)
                 .help("Disable a lint rule, or a defect of `--calls`, by its code, shown in brackets after each message"),
-            Arg::new("host")
-                .long("host")
-                .value_name("HOST")
+            option("host", "HOST")
                 .action(ArgAction::Append)
                 .value_parser(PossibleValuesParser::new(Host::ALL.iter().map(|host| host.name)))
                 .conflicts_with_all(["lock", "manifest"])
@@ -66,7 +62,7 @@ pub(crate) fn command() -> Command {
                 .map(|option| option.conflicts_with_all(["lock", "manifest"])),
         )
         .arg(
-            Arg::new("trust").long("trust").value_name("SERVER").requires("proxy").action(ArgAction::Append).help(
+            option("trust", "SERVER").requires("proxy").action(ArgAction::Append).help(
                 "Trust the hints of a server, so that `--calls` calls the tools that it declares read-only; may be \
                  repeated",
             ),

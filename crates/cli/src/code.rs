@@ -16,7 +16,7 @@ use toolkit_code::{CodeMode, Execution, Limits, Profile, Program};
 
 use crate::error::{CommandError, Configure, Exit};
 use crate::listen::{self, address, bind_error, until_signal};
-use crate::options::{duration, json_switch, read_text, switch};
+use crate::options::{duration, json_switch, option, read_text, switch};
 use crate::style::{self, content_line, printable};
 use crate::{credentials, foreground, runtime};
 
@@ -43,16 +43,12 @@ pub(crate) fn run_command() -> Command {
         )
         .args(sandbox_options())
         .arg(
-            Arg::new("timeout")
-                .long("timeout")
-                .value_name("TIME")
+            option("timeout", "TIME")
                 .value_parser(duration)
                 .help("Time of the whole run, with its calls [default: 5m]"),
         )
         .arg(
-            Arg::new("calls")
-                .long("calls")
-                .value_name("N")
+            option("calls", "N")
                 .value_parser(value_parser!(u32))
                 .help("The number of calls that the program may make [default: 100]"),
         )
@@ -169,16 +165,12 @@ pub(crate) fn serve_sandbox_command() -> Command {
             "`hardened` runs no program unless the kernel confines everything, `standard` confines what the kernel can",
         ))
         .arg(
-            Arg::new("sessions")
-                .long("sessions")
-                .value_name("N")
+            option("sessions", "N")
                 .value_parser(value_parser!(usize))
                 .help("The number of programs that run at the same time [default: 64]"),
         )
         .arg(
-            Arg::new("memory")
-                .long("memory")
-                .value_name("MIB")
+            option("memory", "MIB")
                 .value_parser(value_parser!(u32).range(1..))
                 .help("The memory that a program may ask for, in MiB [default: 64]"),
         )
@@ -216,26 +208,19 @@ const TOKEN: &str = "SANDBOX_TOKEN";
 pub(crate) fn sandbox_options() -> Vec<Arg> {
     vec![
         profile().help("Where programs run: standard (confined), hardened (or refused), dev"),
-        Arg::new("sandbox").long("sandbox").value_name("URL").help("Run programs where `serve-sandbox` runs"),
+        option("sandbox", "URL").help("Run programs where `serve-sandbox` runs"),
         token_option().requires("sandbox"),
     ]
 }
 
 /// Creates the option `--profile`.
 fn profile() -> Arg {
-    Arg::new("profile")
-        .long("profile")
-        .value_name("PROFILE")
-        .value_parser(value_parser!(Profile))
-        .default_value("standard")
+    option("profile", "PROFILE").value_parser(value_parser!(Profile)).default_value("standard")
 }
 
 /// Creates the option `--sandbox-token-env`.
 fn token_option() -> Arg {
-    Arg::new("sandbox-token-env")
-        .long("sandbox-token-env")
-        .value_name("NAME")
-        .help("Variable of the token of the sandbox [default: SANDBOX_TOKEN]")
+    option("sandbox-token-env", "NAME").help("Variable of the token of the sandbox [default: SANDBOX_TOKEN]")
 }
 
 /// Returns the chosen sandbox.

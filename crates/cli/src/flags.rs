@@ -11,7 +11,7 @@ use toolkit::schema::child;
 use toolkit::schema::view::{Field, Shape, View};
 
 use self::values::{parser, placeholder, takes_whole_list};
-use crate::options::{duration, json_switch, program_name, switch};
+use crate::options::{duration, json_switch, option, program_name, switch};
 use crate::style::printable;
 
 /// A property of the input schema and its flag.
@@ -42,9 +42,7 @@ pub(crate) fn call_options() -> [Arg; 4] {
         switch("stream").help(
             "Print items of the result as they arrive, one JSON document per line; with --json, print every event",
         ),
-        Arg::new("timeout")
-            .long("timeout")
-            .value_name("TIME")
+        option("timeout", "TIME")
             .value_parser(duration)
             .help("Time limit of the call, such as 30s, 500ms or 2m; a shorter timeout of the tool still applies"),
     ]

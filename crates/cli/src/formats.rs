@@ -10,9 +10,9 @@ use toolkit::catalog::Naming;
 use toolkit_providers::{Dialect, Export, Usage, a2a, anthropic, bedrock, gemini, openai};
 
 use crate::error::CommandError;
-#[cfg(feature = "otc")]
-use crate::options::program_name;
 use crate::options::switch;
+#[cfg(feature = "otc")]
+use crate::options::{option, program_name};
 use crate::style::table::Table;
 use crate::style::{BOLD, PLAIN, printable};
 
@@ -86,7 +86,7 @@ pub(crate) fn output_schemas_switch() -> Arg {
 #[cfg(feature = "otc")]
 pub(crate) fn toolkit_option() -> Arg {
     let help = "Toolkit of tools without a namespace, for Open Tool Calling [default: the name of this program]";
-    Arg::new("toolkit").long("toolkit").value_name("NAME").help(help)
+    option("toolkit", "NAME").help(help)
 }
 
 /// Returns the toolkit and version of tools that have no namespace or version, for Open Tool Calling.

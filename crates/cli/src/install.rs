@@ -21,7 +21,7 @@ use toolkit_contract::hosts::{self, Host};
 use self::client::{Client, Scope};
 use self::places::{Os, Places};
 use crate::error::{CommandError, Exit};
-use crate::options::switch;
+use crate::options::{option, switch};
 use crate::program::Program;
 use crate::report::write_lints;
 
@@ -67,20 +67,14 @@ pub(crate) fn install_command() -> Command {
         )
         .args(shared())
         .args([
-            Arg::new("http")
-                .long("http")
-                .value_name("URL")
+            option("http", "URL")
                 .value_parser(client::url)
                 .help("Connect to a running server at this URL, such as https://example.com/mcp, instead of starting one"),
-            Arg::new("token-env")
-                .long("token-env")
-                .value_name("NAME")
+            option("token-env", "NAME")
                 .requires("http")
                 .value_parser(client::variable_name)
                 .help("Environment variable with the token that the client sends; with --http"),
-            Arg::new("env")
-                .long("env")
-                .value_name("NAME[=VALUE]")
+            option("env", "NAME[=VALUE]")
                 .action(ArgAction::Append)
                 .conflicts_with("http")
                 .help("Pass an environment variable to the server; without VALUE, its value is not stored. May be repeated"),
@@ -104,7 +98,7 @@ pub(crate) fn uninstall_command() -> Command {
 fn shared() -> [Arg; 6] {
     [
         Arg::new("client").value_name("CLIENT").required(true).value_parser(value_parser!(Client)).help("The client"),
-        Arg::new("name").long("name").value_name("NAME").help("Name of the entry [default: the name of this program]"),
+        option("name", "NAME").help("Name of the entry [default: the name of this program]"),
         Arg::new("scope")
             .long("scope")
             .value_parser(value_parser!(Scope))

@@ -2,14 +2,14 @@
 
 use std::io::Write;
 
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use clap::{ArgAction, ArgMatches, Command};
 use serde_json::Value;
 use toolkit::prompt::Prompt;
 use toolkit::tool::normalize_tag;
 use toolkit::{Catalog, Tool};
 
 use crate::error::{CommandError, Exit};
-use crate::options::{json_switch, switch, unless};
+use crate::options::{json_switch, option, switch, unless};
 use crate::style::{self, BOLD, DIM, HIGHLIGHT, cut, one_line, padded, width};
 use crate::{nats, proxied, report};
 
@@ -21,10 +21,8 @@ pub(crate) fn command() -> Command {
              tab-separated columns id, hints and summary.",
         )
         .args([
-            Arg::new("namespace").long("namespace").value_name("NS").help("List only tools in this namespace"),
-            Arg::new("tag")
-                .long("tag")
-                .value_name("TAG")
+            option("namespace", "NS").help("List only tools in this namespace"),
+            option("tag", "TAG")
                 .action(ArgAction::Append)
                 .help("List only tools with this tag; if repeated, with all of the tags"),
             switch("all-versions").help("List all versions of each tool, not only the highest"),

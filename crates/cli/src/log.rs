@@ -15,7 +15,7 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{Layer, Registry};
 
-use crate::options::switch;
+use crate::options::{option, switch};
 use crate::stderr;
 use crate::style::WARNING;
 
@@ -32,9 +32,7 @@ const ENDPOINTS: [&str; 3] =
 
 /// The options of the log.
 pub(crate) fn options() -> [Arg; 1] {
-    [Arg::new("log-format")
-        .long("log-format")
-        .value_name("FORMAT")
+    [option("log-format", "FORMAT")
         .value_parser(["text", "json"])
         .default_value("text")
         .hide_default_value(true)

@@ -14,7 +14,7 @@ use toolkit_mcp_client::{
 };
 
 use crate::error::{CommandError, Exit};
-use crate::options::{duration, json_switch, program_name, read_text, state_directory, switch};
+use crate::options::{duration, json_switch, option, program_name, read_text, state_directory, switch};
 use crate::program::Program;
 use crate::runtime;
 use crate::stderr::say;
@@ -37,9 +37,7 @@ pub(crate) fn login_command() -> Command {
             switch("no-browser")
                 .requires("server")
                 .help("Print the URL and read the address to which the browser was redirected, from another machine"),
-            Arg::new("timeout")
-                .long("timeout")
-                .value_name("TIME")
+            option("timeout", "TIME")
                 .value_parser(duration)
                 .help("Time to wait for the browser [default: 5m]"),
             json_switch("Print the logins as JSON").conflicts_with("server"),
@@ -58,7 +56,7 @@ fn server_argument() -> Arg {
 }
 
 fn file_option() -> Arg {
-    let file = Arg::new("proxy").long("proxy").value_name("FILE").value_parser(value_parser!(PathBuf));
+    let file = option("proxy", "FILE").value_parser(value_parser!(PathBuf));
     file.help("Configuration file of `serve --proxy`")
 }
 

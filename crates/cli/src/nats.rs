@@ -14,7 +14,7 @@ use toolkit_nats::{Connect, NatsBackend, RetryPolicy};
 use crate::error::CommandError;
 #[cfg(feature = "nats")]
 use crate::options::read_text;
-use crate::options::{switch, unless};
+use crate::options::{option, switch, unless};
 #[cfg(feature = "nats")]
 use crate::style::{self, printable};
 
@@ -30,7 +30,7 @@ const MAX_SEED_BYTES: u64 = 4096;
 
 /// Returns the options of a command that uses the tools of workers.
 pub(crate) fn options(help: &'static str) -> Vec<Arg> {
-    let mut options = vec![url("nats").help(help)];
+    let mut options = vec![option("nats", "URL").help(help)];
     options.extend(connection("nats"));
     options.extend(calls("nats"));
     options.into_iter().map(|arg| unless(IS_ON, "nats", arg)).collect()
@@ -40,8 +40,8 @@ pub(crate) fn options(help: &'static str) -> Vec<Arg> {
 #[cfg(any(feature = "durable", feature = "mcp", feature = "nats", feature = "otc"))]
 pub(crate) fn serve_options() -> Vec<Arg> {
     let mut options = vec![
-        url("nats").help("Serve the tools as a worker at this NATS server"),
-        url("nats-tools")
+        option("nats", "URL").help("Serve the tools as a worker at this NATS server"),
+        option("nats-tools", "URL")
             .conflicts_with_all(["nats", "otc"])
             .help("Serve the tools of the workers at this NATS server"),
     ];
@@ -56,35 +56,21 @@ pub(crate) fn serve_options() -> Vec<Arg> {
     options.map(|arg| unless(IS_ON, "nats", arg)).collect()
 }
 
-fn url(name: &'static str) -> Arg {
-    Arg::new(name).long(name).value_name("URL")
-}
-
 /// Returns the options of a connection, which require the option or group `with`.
 fn connection(with: &'static str) -> [Arg; 5] {
-    let file = |name: &'static str| {
-        Arg::new(name).long(name).value_name("FILE").requires(with).value_parser(value_parser!(PathBuf))
-    };
+    let file = |name: &'static str| option(name, "FILE").requires(with).value_parser(value_parser!(PathBuf));
     [
         file("nats-creds").help("Authenticate with this file of credentials"),
         file("nats-nkey").help("Authenticate with the seed of an NKey in this file"),
         file("nats-ca").help("Trust the certificate authorities in this PEM file"),
-        Arg::new("nats-inbox")
-            .long("nats-inbox")
-            .value_name("PREFIX")
-            .requires(with)
-            .help("Prefix of the subjects for results [default: _INBOX]"),
-        Arg::new("nats-prefix")
-            .long("nats-prefix")
-            .value_name("PREFIX")
-            .requires(with)
-            .help("Prefix that workers and callers share [default: tk]"),
+        option("nats-inbox", "PREFIX").requires(with).help("Prefix of the subjects for results [default: _INBOX]"),
+        option("nats-prefix", "PREFIX").requires(with).help("Prefix that workers and callers share [default: tk]"),
     ]
 }
 
 /// Returns the options of a caller, which require the option `with`.
 fn calls(with: &'static str) -> [Arg; 5] {
-    let text = |name: &'static str, value: &'static str| Arg::new(name).long(name).value_name(value).requires(with);
+    let text = |name: &'static str, value: &'static str| option(name, value).requires(with);
     [
         switch("nats-trust").requires(with).help("Trust the hints of the workers' tools"),
         switch("nats-claim").requires(with).help("Repeat lost calls, of which none runs twice"),

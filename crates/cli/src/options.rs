@@ -29,6 +29,11 @@ pub(crate) fn json_switch(help: &'static str) -> Arg {
     switch("json").help(help)
 }
 
+/// Creates an option with a value.
+pub(crate) fn option(name: &'static str, value_name: &'static str) -> Arg {
+    Arg::new(name).long(name).value_name(value_name)
+}
+
 /// Creates an option without a value.
 pub(crate) fn switch(name: &'static str) -> Arg {
     Arg::new(name).long(name).action(ArgAction::SetTrue)
@@ -90,13 +95,10 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
 /// `--durable`; otherwise, its place is then the default.
 #[cfg(any(feature = "chain", feature = "serve"))]
 pub(crate) fn durable_options(help: &'static str, is_switch: bool) -> [Arg; 2] {
-    let place = Arg::new("durable").long("durable").value_name("FILE | URL").num_args(0..=1).help(format!(
+    let place = option("durable", "FILE | URL").num_args(0..=1).help(format!(
         "{help}: runs.db, or postgres://USER@HOST/DATABASE [default: a file in the directory for the state of this program]"
     ));
-    let application = Arg::new("application")
-        .long("application")
-        .value_name("NAME")
-        .help("Name that workers and callers share [default: the program]");
+    let application = option("application", "NAME").help("Name that workers and callers share [default: the program]");
     let application = if is_switch { application.requires("durable") } else { application };
     [place, application].map(|arg| unless(cfg!(feature = "durable"), "durable", arg))
 }

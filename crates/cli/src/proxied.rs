@@ -8,17 +8,15 @@ use toolkit::Catalog;
 use toolkit::backend::Routes;
 
 use crate::error::CommandError;
-use crate::options::{duration, unless};
+use crate::options::{duration, option, unless};
 use crate::runtime;
 use crate::style::{self, printable};
 
 pub(crate) fn options(help: &'static str) -> [Arg; 2] {
     [
-        Arg::new("proxy").long("proxy").value_name("FILE").help(help),
+        option("proxy", "FILE").help(help),
         // Launchers such as `npx` first download a server.
-        Arg::new("proxy-wait")
-            .long("proxy-wait")
-            .value_name("TIME")
+        option("proxy-wait", "TIME")
             .requires("proxy")
             .value_parser(duration)
             .help("Time to wait for the tools of a server [default: 60s]"),

@@ -9,7 +9,7 @@ use toolkit::{Catalog, Tool};
 use toolkit_search::{Hit, Index, Query, Snapshot};
 
 use crate::error::{CommandError, Exit};
-use crate::options::{json_switch, switch, unless};
+use crate::options::{json_switch, option, switch, unless};
 use crate::style::{self, HIGHLIGHT, cut, one_line, printable, width};
 use crate::{nats, proxied};
 
@@ -23,17 +23,13 @@ pub(crate) fn command() -> Command {
         )
         .args([
             Arg::new("query").value_name("QUERY").required(true).num_args(1..).help("Words that describe the tool"),
-            Arg::new("limit")
+            option("limit", "N")
                 .short('n')
-                .long("limit")
-                .value_name("N")
                 .value_parser(value_parser!(u32).range(1..))
                 .default_value("5")
                 .help("Maximum number of tools"),
-            Arg::new("namespace").long("namespace").value_name("NS").help("Search only tools in this namespace"),
-            Arg::new("tag")
-                .long("tag")
-                .value_name("TAG")
+            option("namespace", "NS").help("Search only tools in this namespace"),
+            option("tag", "TAG")
                 .action(ArgAction::Append)
                 .help("Search only tools with this tag; if repeated, with any of the tags"),
             switch("all-versions").help("Search all versions of each tool, not only the highest"),
@@ -48,7 +44,7 @@ pub(crate) fn command() -> Command {
 }
 
 fn model() -> Arg {
-    let model = Arg::new("model").long("model").value_name("DIR").value_parser(value_parser!(PathBuf));
+    let model = option("model", "DIR").value_parser(value_parser!(PathBuf));
     let model = model.help("Also search semantically, with the sentence-embedding model in this directory");
     unless(cfg!(feature = "embed"), "embed", model)
 }

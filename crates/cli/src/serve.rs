@@ -35,7 +35,7 @@ use toolkit::{Catalog, Coercion};
 
 use crate::error::{CommandError, Exit};
 use crate::listen::TOKEN;
-use crate::options::{durable_options, duration, naming_option, switch, unless};
+use crate::options::{durable_options, duration, naming_option, option, switch, unless};
 use crate::program::Program;
 use crate::{log, nats};
 
@@ -122,9 +122,7 @@ pub(crate) fn command() -> Command {
         .arg(unless(
             cfg!(feature = "durable"),
             "durable",
-            Arg::new("max-runs")
-                .long("max-runs")
-                .value_name("N")
+            option("max-runs", "N")
                 .requires("durable")
                 .value_parser(value_parser!(u32).range(1..))
                 .help("Runs at once, not counting those that wait [default: 100]"),
@@ -139,7 +137,7 @@ pub(crate) fn command() -> Command {
 
 fn mcp() -> Vec<Arg> {
     let rule = |name: &'static str| {
-        let rule = Arg::new(name).long(name).value_name("RULE").action(ArgAction::Append);
+        let rule = option(name, "RULE").action(ArgAction::Append);
         #[cfg(feature = "mcp")]
         let rule = rule.value_parser(value_parser!(toolkit_mcp_server::Rule));
         rule
@@ -153,9 +151,7 @@ fn mcp() -> Vec<Arg> {
     #[cfg(not(all(feature = "code", feature = "mcp")))]
     let code = [unless(false, "code", Arg::new("code"))];
     let options = vec![
-        Arg::new("http")
-            .long("http")
-            .value_name("ADDR")
+        option("http", "ADDR")
             .value_parser(crate::listen::address)
             .help("Listen at this address; a port alone listens on 127.0.0.1"),
         // What other servers call it.
@@ -164,48 +160,29 @@ fn mcp() -> Vec<Arg> {
         rule("deny").help("Do not serve these tools; may be repeated"),
         switch("read-only").help("Serve only read-only tools"),
         naming_option(),
-        Arg::new("list-at-most")
-            .long("list-at-most")
-            .value_name("N")
+        option("list-at-most", "N")
             .value_parser(value_parser!(usize))
             .help("Above N tools, list only tools to search [default: 128]"),
-        Arg::new("timeout")
-            .long("timeout")
-            .value_name("TIME")
-            .value_parser(duration)
-            .help("Timeout of a call, such as 30s [default: 5m]"),
-        Arg::new("task-dir")
-            .long("task-dir")
-            .value_name("DIR")
+        option("timeout", "TIME").value_parser(duration).help("Timeout of a call, such as 30s [default: 5m]"),
+        option("task-dir", "DIR")
             .value_parser(value_parser!(std::path::PathBuf))
             .help("Store tasks here, so that results outlive the server"),
-        Arg::new("replica")
-            .long("replica")
-            .value_name("NAME")
-            .help("Name of this replica, with which ids of tasks begin"),
-        Arg::new("task-after")
-            .long("task-after")
-            .value_name("TIME")
+        option("replica", "NAME").help("Name of this replica, with which ids of tasks begin"),
+        option("task-after", "TIME")
             .value_parser(duration)
             .help("Time after which a long call becomes a task [default: 5s]"),
         unless(
             cfg!(feature = "skills"),
             "skills",
-            Arg::new("skills")
-                .long("skills")
-                .value_name("DIR")
+            option("skills", "DIR")
                 .value_parser(value_parser!(std::path::PathBuf))
                 .help("Serve the skills in subdirectories with a SKILL.md, or `docs`: those of the tools"),
         ),
-        Arg::new("rate")
-            .long("rate")
-            .value_name("N")
+        option("rate", "N")
             .value_parser(value_parser!(u32).range(1..))
             .requires("http")
             .help("Limit the requests per second of each client"),
-        Arg::new("allow-origin")
-            .long("allow-origin")
-            .value_name("ORIGIN")
+        option("allow-origin", "ORIGIN")
             .value_parser(origin)
             .action(ArgAction::Append)
             .requires("http")
@@ -247,9 +224,7 @@ fn health() -> Arg {
 
 fn coercion() -> Arg {
     let parser = PossibleValuesParser::new(["off", "null-as-absent", "lossless", "lenient"]);
-    Arg::new("coercion")
-        .long("coercion")
-        .value_name("WHICH")
+    option("coercion", "WHICH")
         .value_parser(parser.map(|name| match &*name {
             "off" => Coercion::Off,
             "null-as-absent" => Coercion::NullAsAbsent,
@@ -262,19 +237,13 @@ fn coercion() -> Arg {
 
 fn otc() -> Vec<Arg> {
     #[cfg(feature = "otc")]
-    let otc = Arg::new("otc").long("otc").value_name("ADDR").value_parser(crate::listen::address);
+    let otc = option("otc", "ADDR").value_parser(crate::listen::address);
     #[cfg(not(feature = "otc"))]
     let otc = Arg::new("otc");
     vec![
         otc.help("Listen at this address; a port alone listens on 127.0.0.1"),
-        Arg::new("toolkit")
-            .long("toolkit")
-            .value_name("NAME")
-            .requires("otc")
-            .help("Toolkit of tools without a namespace [default: the program]"),
-        Arg::new("jwt-secret-env")
-            .long("jwt-secret-env")
-            .value_name("NAME")
+        option("toolkit", "NAME").requires("otc").help("Toolkit of tools without a namespace [default: the program]"),
+        option("jwt-secret-env", "NAME")
             .requires("otc")
             .conflicts_with("token-env")
             .help("Variable with the secret of JWTs (HS256) to accept"),
@@ -283,16 +252,12 @@ fn otc() -> Vec<Arg> {
 
 fn http() -> [Arg; 5] {
     [
-        Arg::new("token-env")
-            .long("token-env")
+        option("token-env", "NAME")
             .alias("api-key-env")
-            .value_name("NAME")
             .requires("address")
             .help(format!("Variable with the token of clients [default: {TOKEN}]")),
-        Arg::new("allow-host")
-            .long("allow-host")
+        option("allow-host", "HOST")
             .alias("host")
-            .value_name("HOST")
             .value_parser(host)
             .action(ArgAction::Append)
             .requires("listen")
@@ -301,15 +266,11 @@ fn http() -> [Arg; 5] {
             .aliases(["open-to-all", "anyone"])
             .requires("address")
             .help("Allow requests without a token from everyone"),
-        Arg::new("drain-delay")
-            .long("drain-delay")
-            .value_name("TIME")
+        option("drain-delay", "TIME")
             .value_parser(duration)
             .requires("listen")
             .help("Time between SIGTERM and the end of the listener [default: none]"),
-        Arg::new("trust-proxy")
-            .long("trust-proxy")
-            .value_name("NETWORK")
+        option("trust-proxy", "NETWORK")
             .action(ArgAction::Append)
             .requires("listen")
             .help("Trust the X-Forwarded-For of this proxy, such as 10.0.0.0/8"),

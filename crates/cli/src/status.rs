@@ -11,7 +11,7 @@ use toolkit_mcp_client::{Endpoint, fetch_status};
 
 use crate::error::{CommandError, Exit};
 use crate::listen::{self, TOKEN};
-use crate::options::{duration, json_switch};
+use crate::options::{duration, json_switch, option};
 use crate::report::counted;
 use crate::runtime;
 use crate::style::table::Table;
@@ -33,13 +33,9 @@ pub(crate) fn command() -> Command {
                 .value_name("URL")
                 .required(true)
                 .help("URL of the server, such as http://127.0.0.1:8000; a port stands for that URL on this machine"),
-            Arg::new("token-env")
-                .long("token-env")
-                .value_name("NAME")
+            option("token-env", "NAME")
                 .help(format!("Environment variable with the token of the server [default: {TOKEN}]")),
-            Arg::new("timeout")
-                .long("timeout")
-                .value_name("TIME")
+            option("timeout", "TIME")
                 .value_parser(duration)
                 .help("Timeout of the request [default: 10s]"),
             json_switch("Print the status as JSON"),

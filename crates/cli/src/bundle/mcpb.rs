@@ -18,6 +18,7 @@ use super::settings::Settings;
 use super::{Metadata, description, failed, title};
 use crate::bundle;
 use crate::error::{CommandError, Exit};
+use crate::options::option;
 use crate::program::Program;
 use crate::program_options::ProgramOptions;
 use crate::stderr::say;
@@ -33,7 +34,7 @@ const EPOCH: i64 = 315_532_800;
 const MAX_ICON_BYTES: u64 = 16 << 20;
 
 pub(super) fn command() -> Command {
-    let path = |name: &'static str| Arg::new(name).value_name("FILE").value_parser(value_parser!(PathBuf));
+    let path = |name: &'static str| option(name, "FILE").value_parser(value_parser!(PathBuf));
     Command::new("mcpb")
         .about("Write an MCPB file with this program, which clients install")
         .long_about(
@@ -43,19 +44,16 @@ pub(super) fn command() -> Command {
              for the options of this program, except those that are given here, which are fixed.",
         )
         .args([
-            path("output").short('o').long("output").help("The file [default: NAME-VERSION.mcpb]"),
-            Arg::new("name").long("name").value_name("NAME").help("Name of the bundle [default: the name of this program]"),
+            path("output").short('o').help("The file [default: NAME-VERSION.mcpb]"),
+            option("name", "NAME").help("Name of the bundle [default: the name of this program]"),
             title(),
             description(),
             bundle::text("author", "NAME <EMAIL>").help("The author [default: the first author of the package]"),
             path("program")
-                .long("program")
                 .action(ArgAction::Append)
                 .help("The program, instead of this one; twice for a bundle with a program for Windows and another one"),
-            path("icon").long("icon").help("A PNG file"),
-            Arg::new("env")
-                .long("env")
-                .value_name("NAME[=TYPE]")
+            path("icon").help("A PNG file"),
+            option("env", "NAME[=TYPE]")
                 .action(ArgAction::Append)
                 .help("An environment variable whose value the client asks for: string, number, boolean, directory or file"),
             Arg::new("arguments").value_name("ARGS").num_args(0..).last(true).help("Arguments of `serve`"),

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command, value_parser};
+use clap::{ArgAction, ArgGroup, ArgMatches, Command, value_parser};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use toolkit::Catalog;
@@ -12,6 +12,7 @@ use toolkit::Catalog;
 use super::settings::Settings;
 use super::{Metadata, description, failed, registry_name, title};
 use crate::error::{CommandError, Exit};
+use crate::options::option;
 use crate::program::Program;
 use crate::{bundle, style};
 
@@ -20,7 +21,7 @@ const SCHEMA: &str = "https://static.modelcontextprotocol.io/schemas/2025-12-11/
 const MAX_TEXT: usize = 100;
 
 pub(super) fn command() -> Command {
-    let url = |name: &'static str| Arg::new(name).long(name).value_name("URL").value_parser(https);
+    let url = |name: &'static str| option(name, "URL").value_parser(https);
     Command::new("server-json")
         .about("Write server.json, the entry of this program in the MCP registry")
         .long_about(
@@ -34,24 +35,18 @@ pub(super) fn command() -> Command {
             description(),
             url("website").help("Page about the server"),
             url("repository").help("The source code [default: the repository of the package]"),
-            Arg::new("mcpb")
-                .long("mcpb")
-                .value_name("FILE")
+            option("mcpb", "FILE")
                 .value_parser(value_parser!(PathBuf))
                 .requires("mcpb-url")
                 .help("MCPB file, whose digest is written"),
             url("mcpb-url").requires("mcpb").help("Address of the MCPB file, which contains `mcp`"),
-            Arg::new("image")
-                .long("image")
-                .value_name("IMAGE")
+            option("image", "IMAGE")
                 .value_parser(image)
                 .action(ArgAction::Append)
                 .help("Container image with its tag, such as ghcr.io/USER/NAME:1.0.0"),
             url("remote").action(ArgAction::Append).help("URL of a running server"),
-            Arg::new("output")
+            option("output", "FILE")
                 .short('o')
-                .long("output")
-                .value_name("FILE")
                 .value_parser(value_parser!(PathBuf))
                 .help("The output file [default: stdout]"),
         ])

@@ -10,13 +10,11 @@ use toolkit_providers::Usage;
 
 use crate::error::CommandError;
 use crate::formats;
-use crate::options::{naming, switch};
+use crate::options::{naming, option, switch};
 
 pub(super) fn options() -> [Arg; 2] {
     [
-        Arg::new("provider")
-            .long("provider")
-            .value_name("FORMAT")
+        option("provider", "FORMAT")
             .action(ArgAction::Append)
             .value_parser(PossibleValuesParser::new(formats::of_providers()))
             .help("Check the rules and limits of this format of `export` only; may be repeated"),

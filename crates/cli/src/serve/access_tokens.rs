@@ -4,17 +4,14 @@
 use clap::ArgMatches;
 use clap::{Arg, ArgAction};
 
-use crate::options::unless;
+use crate::options::{option, unless};
 
 /// Returns the options, which are hidden without the feature `jwt`.
 pub(super) fn options() -> [Arg; 3] {
-    let several = |name: &'static str, value: &'static str| {
-        Arg::new(name).long(name).value_name(value).action(ArgAction::Append).requires("issuer")
-    };
+    let several =
+        |name: &'static str, value: &'static str| option(name, value).action(ArgAction::Append).requires("issuer");
     [
-        Arg::new("issuer")
-            .long("issuer")
-            .value_name("URL")
+        option("issuer", "URL")
             .requires("http")
             .requires("audience")
             .conflicts_with_all(["token-env", "allow-unauthenticated"])

@@ -14,12 +14,11 @@ use toolkit_search::Fingerprint;
 
 use crate::code;
 use crate::error::{CommandError, Exit};
+use crate::options::option;
 
 /// Returns the options.
 pub(super) fn options() -> Vec<Arg> {
-    let code = Arg::new("code")
-        .long("code")
-        .value_name("only")
+    let code = option("code", "only")
         .num_args(0..=1)
         .require_equals(true)
         .default_missing_value("beside")

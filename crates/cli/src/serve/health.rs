@@ -24,13 +24,12 @@ use tower_service::Service;
 
 use crate::error::{CommandError, Configure};
 use crate::listen::{self, TOKEN};
+use crate::options;
 use crate::stderr;
 use crate::style::{NOTE, WARNING};
 
 pub(super) fn option() -> Arg {
-    Arg::new("health")
-        .long("health")
-        .value_name("ADDR")
+    options::option("health", "ADDR")
         .value_parser(listen::address)
         .conflicts_with("http")
         .help("Serve /healthz and /metrics here, without --http")

@@ -20,7 +20,7 @@ use toolkit_runtime::{read_bounded, read_regular_file};
 use super::views::Needs;
 use crate::error::{CommandError, Exit};
 use crate::login::Logins;
-use crate::options::{MAX_MANIFEST_BYTES, duration, switch};
+use crate::options::{MAX_MANIFEST_BYTES, duration, option, switch};
 use crate::report::counted;
 use crate::stderr;
 use crate::style::{ERROR, NOTE, WARNING, without_os_codes};
@@ -32,27 +32,19 @@ const WAIT: Duration = Duration::from_secs(5);
 
 pub(super) fn options() -> [Arg; 5] {
     [
-        Arg::new("proxy")
-            .long("proxy")
-            .value_name("FILE")
+        option("proxy", "FILE")
             .value_parser(value_parser!(PathBuf))
             .help("Also serve the tools of the servers in FILE (`mcpServers`)"),
-        Arg::new("lock")
-            .long("lock")
-            .value_name("LOCK")
+        option("lock", "LOCK")
             .requires("proxy")
             .value_parser(value_parser!(PathBuf))
             .help("Serve only tools of other servers that are as in LOCK"),
         switch("update-lock").requires("lock").help("Write the tools of other servers to LOCK, and exit"),
-        Arg::new("trust")
-            .long("trust")
-            .value_name("SERVER")
+        option("trust", "SERVER")
             .requires("proxy")
             .action(ArgAction::Append)
             .help("Trust the hints of a server, such as `readOnlyHint`"),
-        Arg::new("proxy-wait")
-            .long("proxy-wait")
-            .value_name("TIME")
+        option("proxy-wait", "TIME")
             .requires("proxy")
             .value_parser(duration)
             .help("Time to wait for other servers at first [default: 5s]"),

@@ -4,13 +4,11 @@
 use clap::ArgMatches;
 use clap::{Arg, value_parser};
 
-use crate::options::unless;
+use crate::options::{self, unless};
 
 /// Returns the option, which is hidden without the feature `http`.
 pub(super) fn option() -> Arg {
-    let option = Arg::new("server-card")
-        .long("server-card")
-        .value_name("FILE")
+    let option = options::option("server-card", "FILE")
         .value_parser(value_parser!(std::path::PathBuf))
         .requires("http")
         .help("Publish a server card, from the FILE of `bundle server-json`");
