@@ -43,7 +43,7 @@ where
     let context = context.with_asker(Terminal::new(meter.clone()));
     let asking = context.clone();
     // Before the tool starts, so that Ctrl-C never reaches the default handler.
-    let mut interrupts = Interrupts::listen()?;
+    let mut interrupts = interrupts()?;
     let task = tokio::spawn(start(context));
     let work = async { task.await.unwrap_or_else(|lost| Err(CommandError::Tool(ToolError::internal(lost)))) };
     let mut work = std::pin::pin!(work);
@@ -54,7 +54,7 @@ where
             return outcome;
         }
         limit = elapsed(time_limit, &asking) => (timed_out(limit), false),
-        () = interrupts.next() => (interruption(), true),
+        _ = interrupts.recv() => (interruption(), true),
         () = updates => unreachable!("the meter is updated until the work ends"),
     };
     cancel.cancel();
@@ -65,7 +65,7 @@ where
         let _ = writeln!(anstream::stderr(), "{} {wait}", style::NOTE);
         tokio::select! {
             _ = &mut work => {}
-            () = interrupts.next() => {}
+            _ = interrupts.recv() => {}
         }
     }
     Err(why)
@@ -122,35 +122,15 @@ fn log_listener(meter: &Meter) -> impl Fn(LogMessage) + Send + Sync + 'static {
     }
 }
 
-/// A stream of Ctrl-C events since [`Interrupts::listen`], including those that arrive between two calls of `next`.
+/// Replaces the default handler of Ctrl-C, which ends the process, and returns the stream of interrupts.
 #[cfg(unix)]
-struct Interrupts(tokio::signal::unix::Signal);
-
-#[cfg(unix)]
-impl Interrupts {
-    /// Replaces the default handler of Ctrl-C, which ends the process.
-    fn listen() -> io::Result<Self> {
-        tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt()).map(Self)
-    }
-
-    /// Waits for the next Ctrl-C.
-    async fn next(&mut self) {
-        self.0.recv().await;
-    }
+fn interrupts() -> io::Result<tokio::signal::unix::Signal> {
+    tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt())
 }
 
 #[cfg(windows)]
-struct Interrupts(tokio::signal::windows::CtrlC);
-
-#[cfg(windows)]
-impl Interrupts {
-    fn listen() -> io::Result<Self> {
-        tokio::signal::windows::ctrl_c().map(Self)
-    }
-
-    async fn next(&mut self) {
-        self.0.recv().await;
-    }
+fn interrupts() -> io::Result<tokio::signal::windows::CtrlC> {
+    tokio::signal::windows::ctrl_c()
 }
 
 /// Asks in the terminal. Cannot ask if stdin or stderr is not one.
