@@ -1,8 +1,8 @@
 //! Limits on the tools of other programs, and removal of their unverified claims.
 
-use serde::Serialize;
 use serde_json::Value;
 use toolkit::tool::{Annotations, Metadata, Tool};
+use toolkit_schema::json;
 
 /// The maximum length of the description of a foreign tool in bytes. Longer descriptions are cut.
 pub const MAX_DESCRIPTION_BYTES: usize = 16 << 10;
@@ -56,7 +56,7 @@ pub fn bound_mcp_json(tool: &mut Value) -> Result<(), String> {
                 if let ("annotations", Some(Value::String(title))) = (key.as_str(), value.get_mut("title")) {
                     cut(title, MAX_TITLE_BYTES);
                 }
-                n_bytes = n_bytes.saturating_add(json_len(value));
+                n_bytes = n_bytes.saturating_add(json::length(value, usize::MAX));
             }
         }
     }
@@ -87,8 +87,12 @@ pub(crate) fn bounded(tool: &Tool) -> Result<Tool, String> {
             cut(text.to_mut(), limit);
         }
     }
-    let described = json_len(&metadata.description);
-    bound_record(json_len(&metadata).saturating_sub(described).saturating_add(json_len(&metadata.unknown)))?;
+    let [described, whole, unknown] = [
+        json::length(&metadata.description, usize::MAX),
+        json::length(&metadata, usize::MAX),
+        json::length(&metadata.unknown, usize::MAX),
+    ];
+    bound_record(whole.saturating_sub(described).saturating_add(unknown))?;
     let input = with_short_texts(tool.input().as_value());
     let output = tool.output().and_then(|schema| with_short_texts(schema.as_value()));
     let is_same = metadata == *tool.metadata() && input.is_none() && output.is_none();
@@ -165,26 +169,5 @@ fn cut(text: &mut String, limit: usize) {
         text.truncate(end);
         text.push_str(CUT);
         text.shrink_to_fit();
-    }
-}
-
-fn json_len(value: &impl Serialize) -> usize {
-    struct Count(usize);
-
-    impl std::io::Write for Count {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0 += bytes.len();
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
-
-    let mut count = Count(0);
-    match serde_json::to_writer(&mut count, value) {
-        Ok(()) => count.0,
-        Err(_) => usize::MAX,
     }
 }

@@ -14,6 +14,7 @@ use serde_json::Value;
 use self::visits::{VISIT_BUDGET, Visits};
 use super::error::{SchemaDiagnostic, SchemaErrorKind};
 use super::graph::{Graph, MAX_DEPTH, SchemaNode};
+use super::json::is_deeper;
 
 /// The bounds for the cost of values.
 pub(super) struct Cost {
@@ -48,7 +49,7 @@ impl Cost {
 
     /// Returns the rule that `instance` violates by its size, or `None` if it may be validated.
     pub(super) fn exceeded_limit(&self, instance: &Value) -> Option<String> {
-        if is_deeper(instance, self.depth) {
+        if self.depth < usize::MAX && is_deeper(instance, self.depth) {
             return Some(format!("is nested too deep: this schema accepts at most {} levels", self.depth));
         }
         self.checking.exceed(instance, VISIT_BUDGET).map(|level| {
@@ -83,16 +84,6 @@ pub(super) enum ErrorDetail {
     /// By visiting only the branches that match the tags of the value.
     Discriminated,
     None,
-}
-
-/// Returns true if a value is nested in more than `levels` arrays and objects.
-pub(super) fn is_deeper(value: &Value, levels: usize) -> bool {
-    match value {
-        _ if levels == usize::MAX => false,
-        Value::Array(items) => levels == 0 || items.iter().any(|item| is_deeper(item, levels - 1)),
-        Value::Object(object) => levels == 0 || object.values().any(|value| is_deeper(value, levels - 1)),
-        _ => false,
-    }
 }
 
 /// Returns the maximum depth of a value.

@@ -5,7 +5,9 @@
 
 use std::collections::HashSet;
 use std::fmt;
+use std::io;
 
+use serde::Serialize;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
@@ -45,22 +47,48 @@ pub(crate) fn syntax_error(text: &[u8]) -> String {
 const MAX_DEPTH: usize = 127;
 
 /// Returns true if a tree is nested deeper than the parser accepts.
-#[doc(hidden)]
 pub fn is_too_deep(value: &Value) -> bool {
     is_too_deep_below(value, 0)
 }
 
 /// Returns true if a tree is nested deeper than the parser accepts when `n_levels` others contain it.
-#[doc(hidden)]
 pub fn is_too_deep_below(value: &Value, n_levels: usize) -> bool {
-    fn exceeds(value: &Value, levels: usize) -> bool {
-        match value {
-            Value::Array(items) => levels == 0 || items.iter().any(|item| exceeds(item, levels - 1)),
-            Value::Object(object) => levels == 0 || object.values().any(|value| exceeds(value, levels - 1)),
-            _ => false,
-        }
+    MAX_DEPTH.checked_sub(n_levels).is_none_or(|levels| is_deeper(value, levels))
+}
+
+/// Returns true if a tree has more levels than `levels`.
+pub(super) fn is_deeper(value: &Value, levels: usize) -> bool {
+    match value {
+        Value::Array(items) => levels == 0 || items.iter().any(|item| is_deeper(item, levels - 1)),
+        Value::Object(object) => levels == 0 || object.values().any(|value| is_deeper(value, levels - 1)),
+        _ => false,
     }
-    MAX_DEPTH.checked_sub(n_levels).is_none_or(|levels| exceeds(value, levels))
+}
+
+/// Returns the length of a value as JSON text in bytes: a number above `max` if it is longer, and `usize::MAX` if it cannot be
+/// written.
+pub fn length(value: &(impl Serialize + ?Sized), max: usize) -> usize {
+    let mut counter = Counter { n_bytes: 0, max };
+    match serde_json::to_writer(&mut counter, value) {
+        Err(_) if counter.n_bytes <= max => usize::MAX,
+        _ => counter.n_bytes,
+    }
+}
+
+struct Counter {
+    n_bytes: usize,
+    max: usize,
+}
+
+impl io::Write for Counter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.n_bytes = self.n_bytes.saturating_add(bytes.len());
+        if self.n_bytes > self.max { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(bytes.len()) }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// The properties of a JSON text that parsers of other programs reject.

@@ -13,7 +13,7 @@ use crate::error::{SchemaDiagnostic, SchemaError, SchemaErrorKind};
 use crate::plan::{CheckPath, Plan};
 use crate::tree::{held, held_copy};
 use crate::violation::{Repairs, Violation, Violations, Wanted};
-use crate::{check, cost, equality, example, generate, graph, json, violation};
+use crate::{check, equality, example, generate, graph, json, violation};
 
 /// A JSON Schema that validates values.
 ///
@@ -404,7 +404,7 @@ impl Schema {
     /// Returns true if the plan accepts the value. The plan visits each part of a value once, and so is fast enough for
     /// values that exceed the cost limits of the validator.
     fn passes_fast_path(&self, instance: &Value) -> bool {
-        let plan = self.plan().filter(|_| !cost::is_deeper(instance, Self::MAX_DEPTH));
+        let plan = self.plan().filter(|_| !json::is_deeper(instance, Self::MAX_DEPTH));
         plan.is_some_and(|plan| plan.encode(instance, &mut Vec::new()).is_ok())
     }
 }

@@ -1,8 +1,7 @@
 //! Truncation of results that are too long for a model. The truncated text states what is missing.
 
-use std::io::{self, Write};
-
 use serde_json::{Map, Value};
+use toolkit_schema::json::length;
 
 /// The least number of bytes that a property keeps before others are left out.
 const MIN_SHARE: usize = 48;
@@ -100,33 +99,6 @@ pub(crate) fn share(mut lengths: Vec<usize>, max_bytes: usize) -> usize {
         n_rest -= 1;
     }
     max_bytes
-}
-
-/// Returns the length of the JSON text of a value, or some number above `at_most`.
-fn length(value: &Value, at_most: usize) -> usize {
-    let mut counter = Counter { n_bytes: 0, at_most };
-    // The only error is that the text is longer.
-    let _ = serde_json::to_writer(&mut counter, value);
-    counter.n_bytes
-}
-
-struct Counter {
-    n_bytes: usize,
-    at_most: usize,
-}
-
-impl Write for Counter {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.n_bytes = self.n_bytes.saturating_add(bytes.len());
-        match self.n_bytes > self.at_most {
-            true => Err(io::ErrorKind::FileTooLarge.into()),
-            false => Ok(bytes.len()),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }
 
 #[cfg(test)]
