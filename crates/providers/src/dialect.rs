@@ -6,7 +6,7 @@ mod rule;
 
 pub use self::limits::SchemaLimits;
 pub use self::rule::Rule;
-pub(crate) use self::rule::{check_record, check_schema, is_plain_name, may_be};
+pub(crate) use self::rule::{check_record, check_schema, is_plain_name};
 
 /// The subset of JSON Schema that a provider supports.
 ///

@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use toolkit::catalog::Catalog;
 use toolkit::tool::Tool;
-use toolkit_schema::inline;
+use toolkit_schema::inline::inlined;
+use toolkit_schema::walk;
 
 /// Returns the catalog as a Markdown document: the highest version of each tool, in the order of the ids.
 ///
@@ -88,8 +89,7 @@ fn arguments(tool: &Tool, text: &mut String) {
     };
     text.push_str("| argument | type | required | description |\n|---|---|---|---|\n");
     for (name, argument) in arguments {
-        let required =
-            schema.get("required").and_then(Value::as_array).is_some_and(|all| all.iter().any(|one| one == name));
+        let required = walk::requires(&schema, name);
         let description = argument.get("description").and_then(Value::as_str).unwrap_or_default();
         let default = argument.get("default").map(|value| format!(" Default: `{}`.", code(&value.to_string())));
         let description = format!("{description}{}", default.unwrap_or_default());
@@ -124,12 +124,6 @@ fn kind(schema: &Value) -> String {
         ("array", Some(items)) => format!("list of {}", kind(items)),
         _ => name,
     }
-}
-
-fn inlined(schema: &Value) -> Value {
-    let mut schema = schema.clone();
-    inline::inline(&mut schema);
-    schema
 }
 
 /// Escapes text for a table cell.

@@ -239,24 +239,16 @@ fn find(schema: &Value, at: &str, found: &mut Vec<RemovedAlias>) {
         return;
     };
     walk::each_at(keywords, |keyword, token, sub| {
-        let place = child(at, keyword);
-        if let Token::Index(idx) = token
-            && is_any_other(sub)
-        {
-            let pointer = child(&place, &idx.to_string());
-            return found.push(RemovedAlias { pointer, name: None });
-        }
-        let (pointer, name) = match token {
-            Token::Only => (place, None),
-            Token::Index(idx) => {
+        let pointer = token.below(child(at, keyword));
+        let name = match token {
+            Token::Index(_) if is_any_other(sub) => return found.push(RemovedAlias { pointer, name: None }),
+            Token::Only => None,
+            Token::Index(_) => {
                 let branches = keywords[keyword].as_array().filter(|_| matches!(keyword, "anyOf" | "oneOf"));
-                let name = branches.and_then(|branches| variant_of(sub, branches));
-                (child(&place, &idx.to_string()), name)
+                branches.and_then(|branches| variant_of(sub, branches))
             }
             Token::Name(alias) => {
-                let name =
-                    described_name(sub).filter(|name| keyword == "properties" && excludes(keywords, name, alias));
-                (child(&place, alias), name)
+                described_name(sub).filter(|name| keyword == "properties" && excludes(keywords, name, alias))
             }
         };
         match name {

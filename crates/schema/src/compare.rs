@@ -177,11 +177,7 @@ fn differences(old: &Schema, new: &Schema, direction: Direction, comparer: &Comp
         }
     }
     let (old, new) = (old.as_value(), new.as_value());
-    let [inlined_old, inlined_new] = [old, new].map(|schema| {
-        let mut schema = schema.clone();
-        inline::inline(&mut schema);
-        schema
-    });
+    let [inlined_old, inlined_new] = [old, new].map(inline::inlined);
     let budget = comparer.budget.part();
     let (whole, why, example) = Pair::new(old, new, direction, &budget, comparer).verdict();
     if inlined_old == inlined_new && whole == Verdict::Cosmetic {
@@ -318,12 +314,8 @@ impl<'s, 'b> Pair<'s, 'b> {
         found: &mut Vec<Difference>,
     ) {
         let [old, new] = [was, is].map(|schema| schema.get("properties").and_then(Value::as_object));
-        let requires = |schema: &Map<String, Value>, name: &str| {
-            schema
-                .get("required")
-                .and_then(Value::as_array)
-                .is_some_and(|names| names.iter().any(|other| other == name))
-        };
+        let requires =
+            |schema: &Map<String, Value>, name: &str| walk::required(schema).any(|required| required == name);
         let taken = self.direction == Direction::Input;
         let mut push = |name: &str, verdict: Verdict, what: &str| {
             let pointer = child(&child(at, "properties"), name);

@@ -14,7 +14,6 @@ use super::dialect::Dialect;
 use super::error::{MAX_DIAGNOSTICS, SchemaDiagnostic, SchemaErrorKind};
 use super::pointer::child;
 use super::reference::{Base, References, ResolvedReference};
-use super::walk::Token;
 use super::{tagged, walk};
 
 /// The schemas of a document, the root first. Includes the schemas that references reach in unknown locations, which
@@ -240,12 +239,7 @@ impl<'s> Graph<'s> {
             }
         };
         for (keyword, token) in tokens.into_iter().rev() {
-            pointer = child(&pointer, keyword);
-            match token {
-                Token::Only => {}
-                Token::Index(idx) => pointer = child(&pointer, &idx.to_string()),
-                Token::Name(name) => pointer = child(&pointer, name),
-            }
+            pointer = token.below(child(&pointer, keyword));
         }
         pointer
     }

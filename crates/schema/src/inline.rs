@@ -5,6 +5,7 @@ mod definitions;
 use serde_json::{Map, Value};
 
 use self::definitions::{Definitions, put_back, take};
+use super::normal::is_legacy;
 use super::walk;
 
 /// Inlines every definition where it is used, in place of the `$ref`.
@@ -40,7 +41,7 @@ pub fn inline(schema: &mut Value) {
     let mut inliner = Inliner {
         definitions: Definitions::new(&original),
         room: walk::MAX_NODES.saturating_sub(walk::size(&original)),
-        legacy: ignores_siblings(&original),
+        legacy: is_legacy(&original),
     };
     // The definitions are rewritten last, because most are unused by then and need none of the remaining budget.
     let written_out = take(schema);
@@ -51,6 +52,14 @@ pub fn inline(schema: &mut Value) {
         }
     });
     walk::remove_unused(schema);
+}
+
+/// Returns a copy of a schema in which [`inline()`] has replaced the references.
+#[must_use]
+pub fn inlined(schema: &Value) -> Value {
+    let mut schema = schema.clone();
+    inline(&mut schema);
+    schema
 }
 
 /// Returns true if any object has the key of a reference or of definitions. Otherwise there is nothing to inline.
@@ -146,10 +155,4 @@ fn is_descriptive(keyword: &str) -> bool {
 /// Returns true if the meaning of `keyword` depends on the keywords beside it, in any draft.
 fn looks_around(keyword: &str) -> bool {
     walk::depends_on_siblings(keyword) || matches!(keyword, "additionalItems" | "$ref")
-}
-
-// Before draft 2019-09, the keywords beside a `$ref` were ignored.
-fn ignores_siblings(schema: &Value) -> bool {
-    let dialect = schema.get("$schema").and_then(Value::as_str).unwrap_or("");
-    dialect.contains("/draft-0")
 }

@@ -81,12 +81,7 @@ fn find_anchors(schema: &Value, at: &str, found: &mut Vec<(String, &'static str)
     let names = ["$anchor", "$dynamicAnchor"].into_iter().filter(|name| keywords.contains_key(*name));
     found.extend(names.map(|name| (at.to_owned(), name)));
     walk::each_at(keywords, |keyword, token, sub| {
-        let at = child(at, keyword);
-        match token {
-            walk::Token::Only => find_anchors(sub, &at, found),
-            walk::Token::Index(idx) => find_anchors(sub, &child(&at, &idx.to_string()), found),
-            walk::Token::Name(name) => find_anchors(sub, &child(&at, name), found),
-        }
+        find_anchors(sub, &token.below(child(at, keyword)), found);
     });
 }
 
@@ -248,8 +243,8 @@ fn modernize(document: &mut Value) {
     }
 }
 
-/// Returns true if the `$schema` of a document is a draft before 2019-09.
-fn is_legacy(document: &Value) -> bool {
+/// Returns true if the `$schema` of a document is a draft before 2019-09, which ignores the keywords beside a `$ref`.
+pub(super) fn is_legacy(document: &Value) -> bool {
     let dialect = document.get("$schema").and_then(Value::as_str).unwrap_or_default();
     dialect.contains("/draft-0")
 }

@@ -63,7 +63,7 @@ fn points_into_a_choice(value: &Value) -> bool {
 }
 
 fn replace_format(map: &mut Map<String, Value>) {
-    let (integer, number) = (has_type(map, "integer"), has_type(map, "number"));
+    let (integer, number) = (walk::may_be(map, "integer"), walk::may_be(map, "number"));
     let (min, max): (Option<i64>, Option<i64>) = match map.get("format").and_then(Value::as_str) {
         Some("int8") => (Some(i8::MIN.into()), Some(i8::MAX.into())),
         Some("int16") => (Some(i16::MIN.into()), Some(i16::MAX.into())),
@@ -88,14 +88,6 @@ fn replace_format(map: &mut Map<String, Value>) {
         if let Some(max) = max {
             tighten(map, "maximum", "exclusiveMaximum", max, |there, max| there <= max);
         }
-    }
-}
-
-fn has_type(map: &Map<String, Value>, name: &str) -> bool {
-    match map.get("type") {
-        Some(Value::String(one)) => one == name,
-        Some(Value::Array(several)) => several.iter().any(|one| one == name),
-        _ => false,
     }
 }
 

@@ -231,8 +231,7 @@ fn forms(keyword: &str, parts: &[Value]) -> Option<String> {
 fn form(part: &Value) -> String {
     let none = Map::new();
     let properties = part.get("properties").and_then(Value::as_object).unwrap_or(&none);
-    let required = part.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
-    let required: Vec<&str> = required.collect();
+    let required: Vec<&str> = part.as_object().into_iter().flat_map(walk::required).collect();
     let undeclared = required.iter().copied().filter(|name| !properties.contains_key(*name)).map(|name| (name, None));
     let declared = properties.iter().map(|(name, schema)| (name.as_str(), schema.get("const")));
     let mut members: Vec<(&str, Option<&Value>)> = declared.chain(undeclared).collect();
@@ -344,22 +343,18 @@ fn merge_objects(
 /// declares it.
 fn requires_unknown(keywords: &Keywords, parts: &[ChoicePart], schemas: &Schemas) -> bool {
     let is_known = |name: &str| {
-        let is_required = requires(keywords, name) || parts.iter().all(|part| requires(&part.keywords, name));
+        let requires = |keywords: &Keywords| walk::required(keywords).any(|required| required == name);
+        let is_required = requires(keywords) || parts.iter().all(|part| requires(&part.keywords));
         declares(keywords, name) || (is_required && !schemas.contains_key(name))
     };
-    parts.iter().filter(|part| !part.refuses).any(|part| {
-        let required = part.keywords.get("required").and_then(Value::as_array).into_iter().flatten();
-        required.filter_map(Value::as_str).any(|name| !part.declares(name) && !is_known(name))
-    })
+    parts
+        .iter()
+        .filter(|part| !part.refuses)
+        .any(|part| walk::required(&part.keywords).any(|name| !part.declares(name) && !is_known(name)))
 }
 
 fn declares(keywords: &Keywords, name: &str) -> bool {
     keywords.get("properties").is_some_and(|properties| properties.get(name).is_some())
-}
-
-fn requires(keywords: &Keywords, name: &str) -> bool {
-    let required = keywords.get("required").and_then(Value::as_array);
-    required.is_some_and(|names| names.iter().any(|required| required == name))
 }
 
 /// A part, with its rules for undeclared properties.

@@ -10,7 +10,6 @@ use serde_json::Value;
 #[cfg(feature = "jsonschema")]
 use serde_json::{Map, json};
 
-#[cfg(feature = "jsonschema")]
 use crate::walk;
 
 /// Returns the key whose constant string distinguishes all branches of a choice, and these strings.
@@ -27,13 +26,12 @@ pub(super) fn tag(branches: &[Value]) -> Option<(&str, Vec<&str>)> {
 }
 
 fn constant<'s>(branch: &'s Value, key: &str) -> Option<&'s str> {
-    let required = branch.get("required")?.as_array()?;
     let property = branch.get("properties")?.get(key)?;
     let only = property.get("const").or_else(|| match property.get("enum")?.as_array()?.as_slice() {
         [only] => Some(only),
         _ => None,
     })?;
-    required.iter().any(|required| required == key).then(|| only.as_str())?
+    only.as_str().filter(|_| walk::requires(branch, key))
 }
 
 /// Returns the schema with choices rewritten by their tags, or `None` if a reference points into one of them.

@@ -33,8 +33,7 @@ pub fn is_untagged_choice(schema: &Value) -> bool {
     let branches = [list(root, "oneOf"), list(root, "anyOf")].concat();
     let tags = |branch: &Value| -> Vec<String> {
         let properties = branch.get("properties").and_then(Value::as_object).into_iter().flatten();
-        let is_required = |name: &String| list(branch, "required").contains(&Value::from(name.as_str()));
-        let tags = properties.filter(|(name, tag)| tag.get("const").is_some() && is_required(name));
+        let tags = properties.filter(|(name, tag)| tag.get("const").is_some() && walk::requires(branch, name));
         tags.map(|(name, _)| name.clone()).collect()
     };
     let Some(first) = branches.first().filter(|_| root.get("type").is_none()) else { return false };
@@ -118,14 +117,13 @@ impl<'a> Search<'a> {
         {
             return false;
         }
-        let list = |keyword: &str| object.get(keyword).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         for keyword in ["anyOf", "oneOf"] {
-            let branches = list(keyword);
+            let branches = list(schema, keyword);
             if !branches.is_empty() && !branches.iter().any(|branch| self.is_finite(branch)) {
                 return false;
             }
         }
-        if !list("allOf").iter().all(|part| self.is_finite(part)) {
+        if !list(schema, "allOf").iter().all(|part| self.is_finite(part)) {
             return false;
         }
         let accepts = |name: &str| match object.get("type") {
@@ -133,14 +131,13 @@ impl<'a> Search<'a> {
             Some(Value::Array(several)) => several.iter().any(|one| one == name) && several.len() == 1,
             _ => false,
         };
-        let required = list("required").iter().filter_map(Value::as_str);
-        let mut needed = required.filter_map(|name| object.get("properties")?.get(name));
+        let mut needed = walk::required(object).filter_map(|name| object.get("properties")?.get(name));
         if accepts("object") && !needed.all(|property| self.is_finite(property)) {
             return false;
         }
         let has_items = object.get("minItems").and_then(Value::as_u64).is_some_and(|least| least > 0);
-        let items = object.get("items").filter(|_| list("prefixItems").is_empty());
-        let mut elements = items.into_iter().chain(list("prefixItems"));
+        let items = object.get("items").filter(|_| list(schema, "prefixItems").is_empty());
+        let mut elements = items.into_iter().chain(list(schema, "prefixItems"));
         !(accepts("array") && has_items) || elements.all(|item| self.is_finite(item))
     }
 

@@ -24,6 +24,18 @@ pub enum Token<'a> {
     Name(&'a str),
 }
 
+impl Token<'_> {
+    /// Returns the pointer to the subschema of the keyword at `keyword`.
+    #[must_use]
+    pub fn below(self, keyword: String) -> String {
+        match self {
+            Self::Only => keyword,
+            Self::Index(idx) => child(&keyword, &idx.to_string()),
+            Self::Name(name) => child(&keyword, name),
+        }
+    }
+}
+
 /// Calls `visit` with every direct subschema of `schema` and its keyword.
 ///
 /// Positions matter, not names: a property called `items` is visited as a property, and the values of `default`,
@@ -152,6 +164,27 @@ pub fn depends_on_siblings(keyword: &str) -> bool {
             | "then"
             | "else"
     )
+}
+
+/// Returns true if the type of a schema is `name`, or a list with it.
+#[must_use]
+pub fn may_be(keywords: &Map<String, Value>, name: &str) -> bool {
+    match keywords.get("type") {
+        Some(Value::Array(names)) => names.iter().any(|other| other == name),
+        Some(other) => other == name,
+        None => false,
+    }
+}
+
+/// Returns the names that an object of the schema must have.
+pub fn required(schema: &Map<String, Value>) -> impl Iterator<Item = &str> {
+    schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
+}
+
+/// Returns true if an object of the schema must have the name.
+#[must_use]
+pub fn requires(schema: &Value, name: &str) -> bool {
+    schema.as_object().is_some_and(|schema| required(schema).any(|required| required == name))
 }
 
 /// Returns the schema that a `$ref` within `document` points to.

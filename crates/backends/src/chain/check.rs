@@ -8,7 +8,7 @@ use toolkit::dispatch::Dispatcher;
 use toolkit::tool::Tool;
 use toolkit_schema::pointer::{tokens, unescaped};
 use toolkit_schema::types::Types;
-use toolkit_schema::{Schema, Violation, child, is_too_deep};
+use toolkit_schema::{Schema, Violation, child, is_too_deep, walk};
 
 use super::definition::Chain;
 use super::diagnostic::{ChainDiagnostic, ChainDiagnosticKind, MAX_DIAGNOSTICS, StepLocation, shown};
@@ -90,16 +90,11 @@ fn check_taken(
         Reach::Typed(given) => given,
     };
     let Reach::Typed(wanted) = reach(tool.input().as_value(), &child("", taken.argument), false) else { return };
-    let may_be_absent = given.meets(Types::NULL) && !is_required(tool, taken.argument);
+    let may_be_absent = given.meets(Types::NULL) && !walk::requires(tool.input().as_value(), taken.argument);
     if !given.meets(wanted) && !may_be_absent {
         let message = format!("{} returns {given}, but {} must be {wanted}", source.id(), shown(taken.argument));
         diagnostics.push(at_step.diagnostic(ChainDiagnosticKind::TypeMismatch, at, message));
     }
-}
-
-fn is_required(tool: &Tool, argument: &str) -> bool {
-    let required = tool.input().as_value().get("required").and_then(serde_json::Value::as_array);
-    required.is_some_and(|required| required.iter().any(|name| name == argument))
 }
 
 /// Reports the arguments of the step that `tool` would reject, whatever the earlier steps return.

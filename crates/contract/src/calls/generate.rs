@@ -189,13 +189,7 @@ impl<'s> Generator<'s> {
     }
 
     fn object(&mut self, keywords: &Map<String, Value>, depth: usize) -> Value {
-        let required: Vec<&str> = keywords
-            .get("required")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
-            .collect();
+        let required: Vec<&str> = walk::required(keywords).collect();
         let mut members = Map::new();
         for (name, schema) in keywords.get("properties").and_then(Value::as_object).into_iter().flatten() {
             let is_required = required.contains(&name.as_str());

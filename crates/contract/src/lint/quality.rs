@@ -164,8 +164,7 @@ fn split(name: &str) -> String {
 }
 
 fn check_arguments(tool: &Tool, diagnostics: &mut Vec<LintDiagnostic>) {
-    let mut schema = tool.input().as_value().clone();
-    inline::inline(&mut schema);
+    let schema = inline::inlined(tool.input().as_value());
     for (name, argument) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
         let place = child("inputSchema/properties", name);
         if !is_described(argument) {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
 use toolkit::Tool;
-use toolkit_schema::walk::{self, Token};
+use toolkit_schema::walk;
 use toolkit_schema::{child, inline};
 
 use super::diagnostic::{LintDiagnostic, Rule, quoted};
@@ -27,8 +27,7 @@ fn tokens(n_bytes: usize) -> usize {
 /// Checks a tool by itself.
 pub(super) fn check(tool: &Tool, diagnostics: &mut Vec<LintDiagnostic>) {
     check_length(tool, "description", tool.description(), MAX_DESCRIPTION[0], diagnostics);
-    let mut schema = tool.input().as_value().clone();
-    inline::inline(&mut schema);
+    let schema = inline::inlined(tool.input().as_value());
     let mut seen: BTreeMap<String, Vec<String>> = BTreeMap::new();
     check_schema(tool, "inputSchema", &schema, &mut seen, diagnostics);
     for (text, places) in seen.into_iter().filter(|(_, places)| places.len() > 1) {
@@ -64,12 +63,7 @@ fn check_schema(
 ) {
     let Value::Object(keywords) = schema else { return };
     walk::each_at(keywords, |keyword, token, sub| {
-        let place = child(place, keyword);
-        let place = match token {
-            Token::Only => place,
-            Token::Index(idx) => child(&place, &idx.to_string()),
-            Token::Name(name) => child(&place, name),
-        };
+        let place = token.below(child(place, keyword));
         if let Some(text) = sub.get("description").and_then(Value::as_str) {
             check_length(tool, &place, text, MAX_DESCRIPTION[1], diagnostics);
         }

@@ -272,28 +272,13 @@ fn visit(schema: &Value, at: &str, visitor: &mut impl FnMut(&str, SchemaNode<'_>
     let Value::Object(keywords) = schema else { return };
     visitor(at, SchemaNode { keywords, is_root: at.is_empty() });
     walk::each_at(keywords, |keyword, token, sub| {
-        let at = child(at, keyword);
-        let at = match token {
-            walk::Token::Only => at,
-            walk::Token::Index(index) => child(&at, &index.to_string()),
-            walk::Token::Name(name) => child(&at, name),
-        };
-        visit(sub, &at, visitor);
+        visit(sub, &token.below(child(at, keyword)), visitor);
     });
 }
 
 /// Returns true if a provider with plain names accepts the name of an argument.
 pub(crate) fn is_plain_name(name: &str) -> bool {
     is_name(name, "_.-")
-}
-
-/// Returns true if the type of a schema is `name`, or a list with it.
-pub(crate) fn may_be(keywords: &Map<String, Value>, name: &str) -> bool {
-    match keywords.get("type") {
-        Some(Value::Array(names)) => names.iter().any(|other| other == name),
-        Some(other) => other == name,
-        None => false,
-    }
 }
 
 fn is_name(name: &str, others: &str) -> bool {
@@ -313,16 +298,12 @@ impl<'s> SchemaNode<'s> {
         self.keywords.get(keyword)?.as_object()
     }
 
-    fn list(self, keyword: &str) -> Option<&'s Vec<Value>> {
-        self.keywords.get(keyword)?.as_array()
-    }
-
     fn may_be(self, name: &str) -> bool {
-        may_be(self.keywords, name)
+        walk::may_be(self.keywords, name)
     }
 
     fn requires(self, name: &str) -> bool {
-        self.list("required").is_some_and(|names| names.iter().any(|required| required == name))
+        walk::required(self.keywords).any(|required| required == name)
     }
 
     fn has_sound_forms(self) -> bool {

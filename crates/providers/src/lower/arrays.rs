@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 use super::lowering::{Lowering, describe};
 use super::objects::exclude_type;
 use super::schema::lower_schema;
-use crate::dialect::{Rule, may_be};
+use crate::dialect::Rule;
 use crate::loss::Effect;
-use toolkit_schema::child;
 use toolkit_schema::merge::Keywords;
+use toolkit_schema::{child, walk};
 
 /// Lowers the keywords of lists; `None` if no value is left.
 pub(super) fn lower_list(lowering: &mut Lowering<'_>, keywords: &mut Keywords, at: &str) -> Option<()> {
@@ -16,7 +16,7 @@ pub(super) fn lower_list(lowering: &mut Lowering<'_>, keywords: &mut Keywords, a
         Some(Value::Array(tuple)) => lower_tuple(lowering, keywords, tuple, at)?,
         _ => lower_items(lowering, keywords, at)?,
     }
-    if lowering.requires(Rule::Items) && may_be(keywords, "array") && !keywords.contains_key("items") {
+    if lowering.requires(Rule::Items) && walk::may_be(keywords, "array") && !keywords.contains_key("items") {
         let items = lower_schema(lowering, json!({}), &child(at, "items"))?;
         keywords.insert("items".to_owned(), items);
     }

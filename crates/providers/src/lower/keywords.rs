@@ -4,7 +4,6 @@
 
 use serde_json::Value;
 
-use crate::dialect::may_be;
 use toolkit_schema::equality::equal;
 use toolkit_schema::merge::Keywords;
 use toolkit_schema::walk::{self, type_of};
@@ -72,7 +71,7 @@ pub(super) fn has_type(value: &Value, name: &str) -> bool {
 
 /// Returns true if a closed schema restricts the properties of objects.
 pub(super) fn describes_objects(keywords: &Keywords) -> bool {
-    may_be(keywords, "object") || keywords.contains_key("properties")
+    walk::may_be(keywords, "object") || keywords.contains_key("properties")
 }
 
 /// Returns true if a keyword only applies to objects.

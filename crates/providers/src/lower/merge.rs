@@ -117,8 +117,7 @@ fn confine(open: &mut Keywords, closed: &Keywords) -> bool {
     if let Some(Value::Object(properties)) = open.get_mut("properties") {
         properties.retain(|name, _| is_known(name));
     }
-    let required = open.get("required").and_then(Value::as_array).into_iter().flatten();
-    required.filter_map(Value::as_str).all(is_known)
+    walk::required(open).all(is_known)
 }
 
 /// Returns true if no value can match two of the branches.
@@ -152,10 +151,6 @@ fn values(schema: &Value) -> Option<Vec<&Value>> {
 
 /// Returns true if both schemas are of objects that require a property with disjoint values.
 fn tags_are_disjoint(a: &Value, b: &Value) -> bool {
-    let requires = |schema: &Value, name: &str| {
-        let required = schema.get("required").and_then(Value::as_array);
-        required.is_some_and(|required| required.iter().any(|required| required == name))
-    };
     let is_object = |schema: &Value| schema.get("type").is_some_and(|name| name == "object");
     let (Some(of_a), Some(of_b)) = (a.get("properties"), b.get("properties")) else {
         return false;
@@ -164,8 +159,8 @@ fn tags_are_disjoint(a: &Value, b: &Value) -> bool {
     is_object(a)
         && is_object(b)
         && names.any(|(name, tag)| {
-            requires(a, name)
-                && requires(b, name)
+            walk::requires(a, name)
+                && walk::requires(b, name)
                 && of_b.get(name).is_some_and(|other| values_are_disjoint(tag, other) || types_are_disjoint(tag, other))
         })
 }

@@ -11,8 +11,8 @@ use super::remaining::breaks_rule;
 use super::schema::lower_schema;
 use crate::dialect::Rule;
 use crate::loss::Effect;
-use toolkit_schema::child;
 use toolkit_schema::merge::{Keywords, has_in_place, simplify_unevaluated};
+use toolkit_schema::{child, walk};
 
 /// Lowers the keywords of objects; `None` if no value is left.
 pub(super) fn lower_object(lowering: &mut Lowering<'_>, keywords: &mut Keywords, at: &str) -> Option<()> {
@@ -57,10 +57,7 @@ fn lower_properties(
     let refuses_others = keywords.get("additionalProperties") == Some(&Value::Bool(false))
         && lowering.dialect.reads("additionalProperties")
         && !keywords.contains_key("patternProperties");
-    let is_required = |name: &str| {
-        let required = keywords.get("required").and_then(Value::as_array);
-        required.is_some_and(|names| names.iter().any(|required| required == name))
-    };
+    let is_required = |name: &str| walk::required(keywords).any(|required| required == name);
     let mut lowered = Map::new();
     for (name, schema) in properties {
         let at = child(&at_properties, &name);
@@ -107,10 +104,7 @@ pub(super) fn accept_any(lowering: &mut Lowering<'_>, at: &str, reason: &str) ->
 
 /// Declares the required properties of a closed object; false if the object rejects one of them.
 fn declare_required(keywords: &mut Keywords) -> bool {
-    let Some(Value::Array(required)) = keywords.get("required") else {
-        return true;
-    };
-    let names: Vec<String> = required.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+    let names: Vec<String> = walk::required(keywords).map(str::to_owned).collect();
     let others = keywords.get("additionalProperties").cloned().unwrap_or_else(|| json!({}));
     if names.is_empty() {
         return true;
@@ -179,8 +173,7 @@ pub(super) fn lower_unevaluated(lowering: &mut Lowering<'_>, keywords: &mut Keyw
 
 fn requires_undeclared(keywords: &Keywords) -> bool {
     let is_declared = |name: &str| keywords.get("properties").is_some_and(|properties| properties.get(name).is_some());
-    let required = keywords.get("required").and_then(Value::as_array).into_iter().flatten();
-    required.filter_map(Value::as_str).any(|name| !is_declared(name))
+    walk::required(keywords).any(|name| !is_declared(name))
 }
 
 /// Removes `patternProperties` if the dialect does not support it.

@@ -6,7 +6,7 @@
 use serde_json::{Value, json};
 
 use super::lowering::{Lowering, describe};
-use crate::dialect::{Rule, may_be};
+use crate::dialect::Rule;
 use crate::loss::Effect;
 use toolkit_schema::merge::Keywords;
 use toolkit_schema::walk;
@@ -56,7 +56,7 @@ fn accepts_value(lowering: &Lowering<'_>, keywords: &Keywords, keyword: &str) ->
 fn accepts_format(lowering: &Lowering<'_>, keywords: &Keywords) -> bool {
     let Some(formats) = lowering.dialect.formats else { return true };
     let format = keywords.get("format").and_then(Value::as_str).unwrap_or_default();
-    formats.contains(&format) && (!keywords.contains_key("type") || may_be(keywords, "string"))
+    formats.contains(&format) && (!keywords.contains_key("type") || walk::may_be(keywords, "string"))
 }
 
 /// Replaces exclusive bounds of integers: more than 3 is at least 4.

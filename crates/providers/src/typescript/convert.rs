@@ -264,8 +264,7 @@ const INHERITED: [&str; 8] = [
 impl<'s> Converter<'s> {
     /// Converts the keywords of objects.
     pub(super) fn object(&mut self, keywords: &'s Map<String, Value>, at: &str, depth: usize) -> Node {
-        let required = keywords.get("required").and_then(Value::as_array).into_iter().flatten();
-        let mut required: BTreeSet<&str> = required.filter_map(Value::as_str).collect();
+        let mut required: BTreeSet<&str> = walk::required(keywords).collect();
         if required.iter().any(|name| INHERITED.contains(name)) {
             self.report(at, "required", Effect::Widened, "has a name that every object of JavaScript inherits");
         }

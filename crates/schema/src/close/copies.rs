@@ -160,8 +160,7 @@ pub(super) fn is_about_objects(keyword: &str) -> bool {
 /// Returns true if the keywords of a schema describe objects, as opposed to any value.
 pub(super) fn allows_objects(map: &Map<String, Value>) -> bool {
     match map.get("type") {
-        Some(Value::String(one)) => one == "object",
-        Some(Value::Array(several)) => several.iter().any(|one| one == "object"),
+        Some(Value::String(_) | Value::Array(_)) => walk::may_be(map, "object"),
         _ => map.contains_key("properties") || map.contains_key("patternProperties"),
     }
 }

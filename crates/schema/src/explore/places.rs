@@ -37,12 +37,11 @@ impl<'s> Places<'s> {
             last.is_some_and(|token| token.parse::<usize>().is_ok())
         });
         let tags_of = |place: &String| {
-            let schema = self.at(place)?;
-            let required = schema.get("required")?.as_array()?;
-            let properties = schema.get("properties")?.as_object()?;
+            let branch = self.at(place)?;
+            let properties = branch.get("properties")?.as_object()?;
             let text = |(key, schema): (&'s String, &'s Value)| {
                 let name = schema.get("const")?.as_str()?;
-                required.iter().any(|required| required == key).then_some((key.as_str(), name))
+                walk::requires(branch, key).then_some((key.as_str(), name))
             };
             Some((properties, properties.iter().find_map(text)?))
         };

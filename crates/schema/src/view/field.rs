@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::{MAX_VISITS, View};
+use crate::walk;
 
 /// A field of an object.
 #[derive(Clone, Debug)]
@@ -48,8 +49,7 @@ impl<'s> Collected<'s> {
             for (name, schema) in layer.get("properties").and_then(Value::as_object).into_iter().flatten() {
                 declared.add(name, vec![view.inside(schema)]);
             }
-            let required = layer.get("required").and_then(Value::as_array);
-            declared.required.extend(required.into_iter().flatten().filter_map(Value::as_str));
+            declared.required.extend(walk::required(layer));
         }
         declared
     }

@@ -11,6 +11,8 @@ use super::single::{
 use crate::failure::{FailureKind, KeywordFailure};
 use crate::pointer::child;
 use crate::suggest::suggest;
+use crate::view::listed;
+use crate::walk;
 
 /// The maximum depth of nested choices that are searched for nulls, and the maximum number of failures of each branch.
 const MAX_NESTED: usize = 8;
@@ -258,10 +260,8 @@ fn tag<'s>(root: &'s Value, branches: &[Branch<'s, '_>]) -> Option<(&'s str, Vec
     let properties = branches.first()?.schema.get("properties")?.as_object()?;
     properties.keys().find_map(|name| {
         let values = branches.iter().map(|branch| {
-            let required = branch.schema.get("required")?.as_array()?;
             let property = branch.schema.get("properties")?.get(name)?;
-            required.iter().any(|other| other == name).then_some(())?;
-            constants(follow_refs(root, property))
+            constants(follow_refs(root, property)).filter(|_| walk::requires(branch.schema, name))
         });
         values.collect::<Option<Vec<_>>>().map(|values| (name.as_str(), values))
     })
@@ -269,11 +269,7 @@ fn tag<'s>(root: &'s Value, branches: &[Branch<'s, '_>]) -> Option<(&'s str, Vec
 
 /// Returns the values of `const` or `enum`.
 fn constants(schema: &Value) -> Option<Vec<&Value>> {
-    match (schema.get("const"), schema.get("enum")) {
-        (Some(value), _) => Some(vec![value]),
-        (None, Some(values)) => values.as_array().map(|values| values.iter().collect()),
-        (None, None) => None,
-    }
+    listed(schema.as_object()?)
 }
 
 /// Returns true if each branch accepts only constants.

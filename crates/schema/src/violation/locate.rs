@@ -74,10 +74,7 @@ pub(super) fn is_optional(root: &Value, evaluation_path: &str, pointer: &str) ->
         stays = is_declaration || is_in_place(token);
         here = node;
     });
-    declared.is_some_and(|object| {
-        let required = object.get("required").and_then(Value::as_array);
-        !required.is_some_and(|names| names.iter().any(|other| other.as_str() == name.as_deref()))
-    })
+    declared.is_some_and(|object| !name.is_some_and(|name| walk::requires(object, &name)))
 }
 
 /// Returns true if a value rejected at `evaluation_path` must not be repeated, because a schema along the path, or

@@ -8,6 +8,7 @@ use crate::failure::{FailureKind, KeywordFailure};
 use crate::format;
 use crate::pointer::child;
 use crate::suggest::suggest;
+use crate::walk;
 
 /// The maximum number of accepted values that a violation contains.
 const MAX_ALLOWED: usize = 256;
@@ -128,15 +129,11 @@ pub(in super::super) fn not_one_of(violation: Violation, options: &[Value], inst
     Violation { rule, suggestion, allowed, ..violation }
 }
 
-/// Returns the JSON type of a value.
+/// Returns the JSON type of a value, of which JSON has one for all numbers.
 pub(in super::super) fn type_name(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
+    match walk::type_of(value) {
+        "integer" => "number",
+        name => name,
     }
 }
 
