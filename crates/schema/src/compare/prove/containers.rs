@@ -11,7 +11,7 @@ use super::children::{
     prefix_len, required_keys,
 };
 use super::empty::{is_empty, refutes};
-use super::facts::{Case, DocumentNode, Facts};
+use super::facts::{Case, DocumentNode, Facts, KeywordGoal};
 use super::goal::{entails, entails_below};
 use super::leaf::count;
 use super::{Proof, Prover};
@@ -19,13 +19,8 @@ use crate::types::Types;
 use crate::walk;
 
 /// Returns true if arrays satisfy a keyword of a goal.
-pub(super) fn keeps_array<'s>(
-    prover: &mut Prover<'s, '_>,
-    facts: &Facts<'s>,
-    goal: DocumentNode<'s>,
-    keyword: &str,
-    value: &'s Value,
-) -> Proof {
+pub(super) fn keeps_array<'s>(prover: &mut Prover<'s, '_>, facts: &Facts<'s>, goal: KeywordGoal<'s>) -> Proof {
+    let KeywordGoal { node: goal, keyword, value } = goal;
     let (least, most) = item_counts(prover, facts);
     prover.budget.spend(facts.schemas.len() as u64)?;
     match keyword {
@@ -155,13 +150,8 @@ struct Evaluated<'s> {
 }
 
 /// Returns true if objects satisfy a keyword of a goal.
-pub(super) fn keeps_object<'s>(
-    prover: &mut Prover<'s, '_>,
-    facts: &Facts<'s>,
-    goal: DocumentNode<'s>,
-    keyword: &str,
-    value: &'s Value,
-) -> Proof {
+pub(super) fn keeps_object<'s>(prover: &mut Prover<'s, '_>, facts: &Facts<'s>, goal: KeywordGoal<'s>) -> Proof {
+    let KeywordGoal { node: goal, keyword, value } = goal;
     match keyword {
         "properties" => {
             for (key, schema) in goal.object(keyword) {

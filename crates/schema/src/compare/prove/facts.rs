@@ -26,6 +26,14 @@ pub(super) struct DocumentNode<'s> {
     pub(super) document: usize,
 }
 
+/// A keyword of a schema with its value, which a proof is about.
+#[derive(Clone, Copy)]
+pub(super) struct KeywordGoal<'s> {
+    pub(super) node: DocumentNode<'s>,
+    pub(super) keyword: &'s str,
+    pub(super) value: &'s Value,
+}
+
 impl<'s> Document<'s> {
     pub(in crate::compare) fn new(root: &'s Value, dialect: Dialect) -> Self {
         Self { root, dialect, is_tractable: walk::is_tractable(root) }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::assume::{assume, assume_not, cases, with_case};
 use super::containers::{keeps_array, keeps_object};
 use super::empty::{EFFORT, is_empty, refutes};
-use super::facts::{DocumentNode, Facts};
+use super::facts::{DocumentNode, Facts, KeywordGoal};
 use super::leaf::{exact_text, keeps_number, keeps_text, value_meets};
 use super::number::{self, End};
 use super::same::{is_given, is_same, is_same_text};
@@ -104,7 +104,7 @@ fn entails_keywords<'s>(
     }
     let asserting: Vec<(&str, &Value)> = prover.documents[goal.document].asserting(keywords).collect();
     for (keyword, value) in asserting {
-        if !follows(prover, facts, goal, keyword, value)? {
+        if !follows(prover, facts, KeywordGoal { node: goal, keyword, value })? {
             prover.unproven.get_or_insert_with(|| keyword.to_owned());
             return Ok(false);
         }
@@ -114,15 +114,9 @@ fn entails_keywords<'s>(
 }
 
 /// Returns true if a keyword follows from the facts, or from each of their cases.
-fn follows<'s>(
-    prover: &mut Prover<'s, '_>,
-    facts: &Facts<'s>,
-    goal: DocumentNode<'s>,
-    keyword: &str,
-    value: &'s Value,
-) -> Proof {
+fn follows<'s>(prover: &mut Prover<'s, '_>, facts: &Facts<'s>, goal: KeywordGoal<'s>) -> Proof {
     prover.budget.spend(1)?;
-    if is_given(prover, facts, goal, keyword, value)? || follows_at_once(prover, facts, goal, keyword, value)? {
+    if is_given(prover, facts, goal)? || follows_at_once(prover, facts, goal)? {
         return Ok(true);
     }
     if prover.depth >= prover.max_depth {
@@ -132,7 +126,7 @@ fn follows<'s>(
     prover.depth += 1;
     for case in cases.iter() {
         let facts = with_case(prover, &rest, case)?;
-        if !is_empty(prover, &facts, 1)? && !follows(prover, &facts, goal, keyword, value)? {
+        if !is_empty(prover, &facts, 1)? && !follows(prover, &facts, goal)? {
             prover.depth -= 1;
             return Ok(false);
         }
@@ -141,13 +135,8 @@ fn follows<'s>(
     Ok(true)
 }
 
-fn follows_at_once<'s>(
-    prover: &mut Prover<'s, '_>,
-    facts: &Facts<'s>,
-    goal: DocumentNode<'s>,
-    keyword: &str,
-    value: &'s Value,
-) -> Proof {
+fn follows_at_once<'s>(prover: &mut Prover<'s, '_>, facts: &Facts<'s>, about: KeywordGoal<'s>) -> Proof {
+    let KeywordGoal { node: goal, keyword, value } = about;
     if let Some(known) = facts.value()
         && let Some(meets) = value_meets(prover, known, keyword, value)?
     {
@@ -208,8 +197,8 @@ fn follows_at_once<'s>(
         "if" | "minContains" | "maxContains" => Ok(true),
         _ if is_about == Types::NUMBER => keeps_number(prover, facts, keyword, value),
         _ if is_about == Types::STRING => keeps_text(prover, facts, keyword, value),
-        _ if is_about == Types::ARRAY => keeps_array(prover, facts, goal, keyword, value),
-        _ if is_about == Types::OBJECT => keeps_object(prover, facts, goal, keyword, value),
+        _ if is_about == Types::ARRAY => keeps_array(prover, facts, about),
+        _ if is_about == Types::OBJECT => keeps_object(prover, facts, about),
         _ => Ok(false),
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value;
 
 use super::super::budget::{Budget, Undecided};
-use super::facts::{DocumentNode, Facts};
+use super::facts::{DocumentNode, Facts, KeywordGoal};
 use super::leaf::exact_text;
 use super::{Proof, Prover};
 use crate::equality;
@@ -96,28 +96,9 @@ fn texts(values: &[Value], budget: &Budget) -> Result<HashSet<String>, Undecided
 
 /// Returns true if a schema of the facts has the keyword with the same value, provided that the keyword does not
 /// depend on the keywords beside it.
-pub(super) fn is_given<'s>(
-    prover: &mut Prover<'s, '_>,
-    facts: &Facts<'s>,
-    goal: DocumentNode<'s>,
-    keyword: &str,
-    value: &'s Value,
-) -> Proof {
-    const DEPENDENT: [&str; 12] = [
-        "additionalProperties",
-        "unevaluatedProperties",
-        "items",
-        "additionalItems",
-        "unevaluatedItems",
-        "contains",
-        "minContains",
-        "maxContains",
-        "if",
-        "then",
-        "else",
-        "$dynamicRef",
-    ];
-    if DEPENDENT.contains(&keyword) {
+pub(super) fn is_given<'s>(prover: &mut Prover<'s, '_>, facts: &Facts<'s>, goal: KeywordGoal<'s>) -> Proof {
+    let KeywordGoal { node: goal, keyword, value } = goal;
+    if walk::depends_on_siblings(keyword) || matches!(keyword, "additionalItems" | "$dynamicRef") {
         return Ok(false);
     }
     for node in &facts.schemas {
