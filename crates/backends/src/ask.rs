@@ -9,12 +9,11 @@ use toolkit::backend::Backend;
 use toolkit::call::{BoxFuture, ToolError};
 use toolkit::internals::caught_future;
 
+/// A request to a backend, such as to start.
+pub(crate) type Question = for<'b> fn(&'b dyn Backend) -> BoxFuture<'b, Result<(), ToolError>>;
+
 /// Sends `question` to a backend. A panic or a timeout is returned as an error.
-pub(crate) async fn request<T>(
-    backend: &dyn Backend,
-    question: for<'b> fn(&'b dyn Backend) -> BoxFuture<'b, Result<T, ToolError>>,
-    timeout: Duration,
-) -> Result<T, ToolError> {
+pub(crate) async fn request(backend: &dyn Backend, question: Question, timeout: Duration) -> Result<(), ToolError> {
     within(timeout, pin!(caught_future(|| question(backend)))).await
 }
 

@@ -44,8 +44,7 @@ impl Backends {
     /// [`Backends::changed`] completes when it is answered, and the next collection uses the answer.
     pub async fn collect_within(&self, base: Catalog, timeout: Duration) -> Collected {
         self.changes.mark_seen();
-        let mut backends = self.read().clone();
-        backends.retain(|backend| backend.is_enabled());
+        let backends = self.enabled();
         self.pending.retain(backends.iter());
         let review = Review::new(&base, None);
         let is_taken = |backend: &Registered| !is_host_code(backend) && review.is_taken(backend.name());
@@ -94,8 +93,7 @@ impl Backends {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub async fn changed(&self) {
-        let mut backends = self.read().clone();
-        backends.retain(|backend| backend.is_enabled());
+        let backends = self.enabled();
         let notified: BoxFuture<'_, ()> = Box::pin(self.changes.changed());
         let expired: BoxFuture<'_, ()> = Box::pin(expired(&backends, self.grace));
         let each = backends.iter().map(|backend| -> BoxFuture<'_, ()> {
@@ -154,8 +152,7 @@ impl Backends {
         request: &CompletionRequest,
         context: &Context,
     ) -> Result<Completion, ToolError> {
-        let found = self.read().iter().find(|other| other.name() == backend && other.is_enabled()).cloned();
-        match found {
+        match self.named(backend).filter(|backend| backend.is_enabled()) {
             Some(backend) => backend.routed().complete(request, context).await,
             None => Ok(Completion::default()),
         }

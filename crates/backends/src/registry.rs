@@ -4,11 +4,11 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGua
 use std::time::Duration;
 
 use toolkit::backend::Backend;
-use toolkit::call::{BoxFuture, ToolError};
+use toolkit::call::ToolError;
 use toolkit::internals::Changes;
 use toolkit::tool::{BackendKind, Tool};
 
-use crate::ask::{join_all, request};
+use crate::ask::{Question, join_all, request};
 use crate::error::{BackendError, RegisterError};
 use crate::pending::PendingLists;
 use crate::registered::{BackendReport, Registered, RetiredBackend};
@@ -201,15 +201,7 @@ impl Backends {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub async fn unregister(&self, name: &str) -> Result<bool, ToolError> {
-        let taken = {
-            let mut registered = self.write();
-            let place = registered.iter().position(|backend| backend.name() == name);
-            place.map(|place| registered.remove(place))
-        };
-        let Some(taken) = taken else {
-            return Ok(false);
-        };
-        taken.set_enabled(false);
+        let Some(taken) = self.take(name) else { return Ok(false) };
         self.pending.retain(self.read().iter());
         self.changes.notify();
         request(taken.backend(), <dyn Backend>::stop, self.timeout).await.map(|()| true)
@@ -218,13 +210,17 @@ impl Backends {
     /// Unregisters a backend without stopping it, so that its running calls can end. New calls fail. Returns `None` if
     /// no backend has this name.
     pub fn retire(&self, name: &str) -> Option<RetiredBackend> {
-        let taken = {
-            let mut registered = self.write();
-            let place = registered.iter().position(|backend| backend.name() == name)?;
-            registered.remove(place)
-        };
+        self.take(name).map(|taken| self.retired(taken))
+    }
+
+    /// Removes and disables a backend.
+    fn take(&self, name: &str) -> Option<Arc<Registered>> {
+        let mut registered = self.write();
+        let place = registered.iter().position(|backend| backend.name() == name)?;
+        let taken = registered.remove(place);
+        drop(registered);
         taken.set_enabled(false);
-        Some(self.retired(taken))
+        Some(taken)
     }
 
     /// Registers a backend in the place of the one with the same name, if there is one, and returns that.
@@ -327,18 +323,14 @@ impl Backends {
     /// Returns true if a backend of this name is registered and enabled.
     #[must_use]
     pub fn is_enabled(&self, name: &str) -> bool {
-        self.read().iter().any(|backend| backend.name() == name && backend.is_enabled())
+        self.named(name).is_some_and(|backend| backend.is_enabled())
     }
 
     /// Trusts the hints of a backend's tools; see [`Backend::is_trusted`]. Returns `false` if no backend has this
     /// name.
     pub fn trust(&self, name: &str) -> bool {
-        let registered = self.read();
-        let Some(backend) = registered.iter().find(|backend| backend.name() == name) else {
-            return false;
-        };
+        let Some(backend) = self.named(name) else { return false };
         backend.trust();
-        drop(registered);
         self.changes.notify();
         true
     }
@@ -354,7 +346,7 @@ impl Backends {
     }
 
     fn switch(&self, name: &str, on: bool) -> bool {
-        let switched = self.read().iter().find(|backend| backend.name() == name).map(|backend| backend.set_enabled(on));
+        let switched = self.named(name).map(|backend| backend.set_enabled(on));
         if switched == Some(true) {
             self.changes.notify();
         }
@@ -370,7 +362,7 @@ impl Backends {
 
     /// Starts all enabled backends concurrently and returns the failures.
     pub async fn start(&self) -> Vec<BackendError> {
-        failures(self.ask(<dyn Backend>::start, Registered::is_enabled).await)
+        self.ask(self.enabled(), <dyn Backend>::start).await
     }
 
     /// Stops all backends concurrently, including [retired](Backends::retire) ones, and returns the failures.
@@ -379,32 +371,30 @@ impl Backends {
         backends.iter().for_each(|backend| backend.forget());
         let retired = self.retired.lock().unwrap_or_else(PoisonError::into_inner).clone();
         backends.extend(retired.iter().filter_map(Weak::upgrade));
-        failures(self.ask_all(backends, <dyn Backend>::stop).await)
+        self.ask(backends, <dyn Backend>::stop).await
     }
 
     /// Checks the health of all enabled backends concurrently and returns the failures.
     pub async fn health(&self) -> Vec<BackendError> {
-        failures(self.ask(<dyn Backend>::health, Registered::is_enabled).await)
+        self.ask(self.enabled(), <dyn Backend>::health).await
     }
 
-    /// Sends a question to each backend that matches `wanted`, concurrently.
-    async fn ask<T>(
-        &self,
-        question: for<'b> fn(&'b dyn Backend) -> BoxFuture<'b, Result<T, ToolError>>,
-        wanted: fn(&Registered) -> bool,
-    ) -> Vec<(Arc<Registered>, Result<T, ToolError>)> {
-        let mut backends = self.read().clone();
-        backends.retain(|backend| wanted(backend));
-        self.ask_all(backends, question).await
-    }
-
-    async fn ask_all<T>(
-        &self,
-        backends: Vec<Arc<Registered>>,
-        question: for<'b> fn(&'b dyn Backend) -> BoxFuture<'b, Result<T, ToolError>>,
-    ) -> Vec<(Arc<Registered>, Result<T, ToolError>)> {
+    /// Sends a question to the backends concurrently, and returns the failures.
+    async fn ask(&self, backends: Vec<Arc<Registered>>, question: Question) -> Vec<BackendError> {
         let answers = join_all(backends.iter().map(|backend| request(backend.backend(), question, self.timeout))).await;
-        std::iter::zip(backends.iter().cloned(), answers).collect()
+        let failures = std::iter::zip(&backends, answers).filter_map(|(backend, answer)| {
+            let error = answer.err()?;
+            Some(BackendError { backend: backend.name().to_owned(), error, is_pending: false })
+        });
+        failures.collect()
+    }
+
+    pub(crate) fn named(&self, name: &str) -> Option<Arc<Registered>> {
+        self.read().iter().find(|backend| backend.name() == name).cloned()
+    }
+
+    pub(crate) fn enabled(&self) -> Vec<Arc<Registered>> {
+        self.read().iter().filter(|backend| backend.is_enabled()).cloned().collect()
     }
 
     pub(crate) fn read(&self) -> RwLockReadGuard<'_, Vec<Arc<Registered>>> {
@@ -420,12 +410,4 @@ impl Default for Backends {
     fn default() -> Self {
         Self::new()
     }
-}
-
-fn failures(answers: Vec<(Arc<Registered>, Result<(), ToolError>)>) -> Vec<BackendError> {
-    let failures = answers.into_iter().filter_map(|(backend, answer)| {
-        let error = answer.err()?;
-        Some(BackendError { backend: backend.name().to_owned(), error, is_pending: false })
-    });
-    failures.collect()
 }
