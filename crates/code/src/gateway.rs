@@ -169,8 +169,9 @@ impl Gateway {
         limits: ChainLimits,
     ) -> Result<ChainOutcome, ToolError> {
         chain.steps().iter().try_for_each(|step| self.tool(step.tool()).map(drop))?;
-        let outcome = chain.run_with_limits(&self.dispatcher, context, limits).await;
-        outcome.map_err(|diagnostics| ToolError::new(ErrorKind::InvalidArguments, diagnostics.to_string()))
+        let prepared = chain.prepare(&self.dispatcher);
+        let prepared = prepared.map_err(|wrong| ToolError::new(ErrorKind::InvalidArguments, wrong.to_string()))?;
+        Ok(prepared.with_limits(limits).run(context).await)
     }
 
     /// Returns the tools that match words, the best first.

@@ -25,7 +25,7 @@ pub const MAX_TAKEN_BYTES: usize = 16 << 20;
 /// let dispatcher = Dispatcher::new(Catalog::linked()?)?;
 /// let chain = Chain::new().then(Step::new("text:repeat").arg("text", "0123456789").arg("times", 1000));
 /// let limits = ChainLimits::new().max_kept_bytes(4096);
-/// let outcome = chain.run_sync_with_limits(&dispatcher, &Context::new(), limits)?;
+/// let outcome = chain.prepare(&dispatcher)?.with_limits(limits).run_sync(&Context::new());
 /// assert_eq!(
 ///     outcome.error().unwrap().message(),
 ///     "with the result of step 0 (`text:repeat`), the chain exceeds its budget of 4096 bytes for arguments and results"

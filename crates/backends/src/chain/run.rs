@@ -61,7 +61,7 @@ impl Chain {
     pub fn prepare<'a>(&'a self, dispatcher: &'a Dispatcher) -> Result<PreparedChain<'a>, ChainDiagnostics> {
         let (plan, diagnostics) = check(self, dispatcher);
         ChainDiagnostics::none_or(diagnostics)?;
-        Ok(PreparedChain { chain: self, plan, dispatcher })
+        Ok(PreparedChain { chain: self, plan, dispatcher, limits: ChainLimits::new() })
     }
 
     /// Runs the chain until a step fails or `context` is cancelled.
@@ -111,21 +111,7 @@ impl Chain {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub async fn run(&self, dispatcher: &Dispatcher, context: &Context) -> Result<ChainOutcome, ChainDiagnostics> {
-        self.run_with_limits(dispatcher, context, ChainLimits::new()).await
-    }
-
-    /// Runs the chain with other limits than the default ones.
-    ///
-    /// # Errors
-    ///
-    /// Returns the errors of [`Chain::run`].
-    pub async fn run_with_limits(
-        &self,
-        dispatcher: &Dispatcher,
-        context: &Context,
-        limits: ChainLimits,
-    ) -> Result<ChainOutcome, ChainDiagnostics> {
-        self.run_with(dispatcher, context, limits, &InMemory).await
+        Ok(self.prepare(dispatcher)?.run(context).await)
     }
 
     /// Runs the chain with another way to run its steps, such as one that records their results.
@@ -138,10 +124,9 @@ impl Chain {
         &self,
         dispatcher: &Dispatcher,
         context: &Context,
-        limits: ChainLimits,
         runner: &dyn StepRunner,
     ) -> Result<ChainOutcome, ChainDiagnostics> {
-        Ok(self.prepare(dispatcher)?.run_with(context, limits, runner).await)
+        Ok(self.prepare(dispatcher)?.start(context).run(runner).await)
     }
 
     /// Runs a chain of synchronous tools on this thread, in the order of the list, without a runtime.
@@ -150,21 +135,7 @@ impl Chain {
     ///
     /// Returns the errors of [`Chain::run`]. A step with an asynchronous tool fails.
     pub fn run_sync(&self, dispatcher: &Dispatcher, context: &Context) -> Result<ChainOutcome, ChainDiagnostics> {
-        self.run_sync_with_limits(dispatcher, context, ChainLimits::new())
-    }
-
-    /// Runs a chain of synchronous tools with other limits than the default ones.
-    ///
-    /// # Errors
-    ///
-    /// Returns the errors of [`Chain::run_sync`].
-    pub fn run_sync_with_limits(
-        &self,
-        dispatcher: &Dispatcher,
-        context: &Context,
-        limits: ChainLimits,
-    ) -> Result<ChainOutcome, ChainDiagnostics> {
-        Ok(self.prepare(dispatcher)?.run_sync_with_limits(context, limits))
+        Ok(self.prepare(dispatcher)?.run_sync(context))
     }
 }
 
@@ -197,34 +168,29 @@ pub struct PreparedChain<'a> {
     chain: &'a Chain,
     plan: Plan<'a>,
     dispatcher: &'a Dispatcher,
+    limits: ChainLimits,
 }
 
 impl PreparedChain<'_> {
-    /// Runs the chain; see [`Chain::run`].
-    pub async fn run(&self, context: &Context) -> ChainOutcome {
-        self.run_with(context, ChainLimits::new(), &InMemory).await
+    /// Sets other limits of each run than the default ones.
+    #[must_use]
+    pub fn with_limits(self, limits: ChainLimits) -> Self {
+        Self { limits, ..self }
     }
 
-    /// Runs the chain with other limits and another way to run its steps; see [`Chain::run_with`].
-    #[doc(hidden)]
-    pub async fn run_with(&self, context: &Context, limits: ChainLimits, runner: &dyn StepRunner) -> ChainOutcome {
-        self.start(context, limits).run(runner).await
+    /// Runs the chain; see [`Chain::run`].
+    pub async fn run(&self, context: &Context) -> ChainOutcome {
+        self.start(context).run(&InMemory).await
     }
 
     /// Runs a chain of synchronous tools on this thread; see [`Chain::run_sync`].
     #[must_use]
     pub fn run_sync(&self, context: &Context) -> ChainOutcome {
-        self.run_sync_with_limits(context, ChainLimits::new())
+        self.start(context).run_sync()
     }
 
-    /// Runs a chain of synchronous tools with other limits than the default ones.
-    #[must_use]
-    pub fn run_sync_with_limits(&self, context: &Context, limits: ChainLimits) -> ChainOutcome {
-        self.start(context, limits).run_sync()
-    }
-
-    fn start<'r>(&'r self, context: &'r Context, limits: ChainLimits) -> ChainRun<'r> {
-        ChainRun::new(self.chain, &self.plan, self.dispatcher, context, limits)
+    fn start<'r>(&'r self, context: &'r Context) -> ChainRun<'r> {
+        ChainRun::new(self.chain, &self.plan, self.dispatcher, context, self.limits)
     }
 }
 

@@ -23,7 +23,7 @@ use super::step::Wait;
 /// use std::sync::Mutex;
 /// use toolkit::call::BoxFuture;
 /// use toolkit::{Context, Dispatcher, catalog, tool};
-/// use toolkit_backends::chain::{Chain, ChainLimits, Step, StepCall, StepRun, StepRunner};
+/// use toolkit_backends::chain::{Chain, Step, StepCall, StepRun, StepRunner};
 ///
 /// /// Doubles a number.
 /// #[tool]
@@ -45,7 +45,7 @@ use super::step::Wait;
 /// let dispatcher = Dispatcher::new(catalog![double]?)?;
 /// let chain = Chain::new().then(Step::new("double").arg("n", 1)).then(Step::new("double").arg("n", 5));
 /// let log = Log::default();
-/// let outcome = chain.run_with(&dispatcher, &Context::new(), ChainLimits::new(), &log).await?;
+/// let outcome = chain.run_with(&dispatcher, &Context::new(), &log).await?;
 /// assert_eq!(outcome.result().unwrap().value(), 10);
 /// assert_eq!(*log.0.lock().unwrap(), [r#"0: double {"n":1}"#, r#"1: double {"n":5}"#]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use toolkit::call::{BoxFuture, ErrorKind, StepId};
 use toolkit::{RunResult, Tool, ToolError};
-use toolkit_backends::chain::{ChainLimits, ChainOutcome, StepCall, StepRun, StepRunner, Wait};
+use toolkit_backends::chain::{ChainOutcome, StepCall, StepRun, StepRunner, Wait};
 
 use crate::record::{Attempt, AttemptPlace, Decision, EntryKind, Pause, RunInput};
 use crate::worker::attempt::{self, Answered, AttemptEnd, EarlierAnswers, Preparation};
@@ -39,7 +39,7 @@ pub(super) async fn run(
     let (stop, mut stopped) = mpsc::unbounded_channel();
     let recorder = Recorder { shared, execution, owned: &owned, guards_all, stop };
     let context = (shared.context)(execution.run());
-    let chain = input.chain.run_with(&shared.dispatcher, &context, ChainLimits::new(), &recorder);
+    let chain = input.chain.run_with(&shared.dispatcher, &context, &recorder);
     tokio::select! {
         biased;
         Some(stop) = stopped.recv() => Err(RunEnd::Stopped(stop)),

@@ -10,6 +10,10 @@ fn limits() -> ChainLimits {
     ChainLimits::new().max_kept_bytes(LIMIT)
 }
 
+fn run_within(chain: &Chain, context: &Context, limits: ChainLimits) -> ChainOutcome {
+    chain.prepare(&dispatcher()).unwrap().with_limits(limits).run_sync(context)
+}
+
 /// Creates a chain of a step that returns `value`, and `n` steps that each take all of it.
 fn fan_out(value: &Value, n: usize, chain: Chain) -> Chain {
     let start = chain.then(Step::new("run:echo").named("s0").arg("a", value.clone()).arg("b", 1));
@@ -39,7 +43,7 @@ fn copies_of_one_result_stay_within_the_budget() {
     let objects: Value = (0..20).map(|n| json!({ "n": n })).collect();
     for value in [json!("x".repeat(100_000)), json!(vec![1; 2000]), objects] {
         let chain = fan_out(&value, 99, Chain::new());
-        let outcome = chain.run_sync_with_limits(&dispatcher(), &Context::new(), limits()).unwrap();
+        let outcome = run_within(&chain, &Context::new(), limits());
         is_out_of_budget(&outcome);
         assert!(outcome.steps().len() > 2, "one copy fits");
         assert!(chain.run_sync(&dispatcher(), &Context::new()).unwrap().error().is_none(), "the default is larger");
@@ -49,7 +53,8 @@ fn copies_of_one_result_stay_within_the_budget() {
 #[tokio::test]
 async fn steps_that_run_side_by_side_share_the_budget() {
     let chain = fan_out(&json!("x".repeat(100_000)), 99, Chain::parallel());
-    let outcome = chain.run_with_limits(&dispatcher(), &Context::new(), limits()).await.unwrap();
+    let dispatcher = dispatcher();
+    let outcome = chain.prepare(&dispatcher).unwrap().with_limits(limits()).run(&Context::new()).await;
     is_out_of_budget(&outcome);
 }
 
@@ -57,7 +62,7 @@ async fn steps_that_run_side_by_side_share_the_budget() {
 fn constants_and_results_that_no_step_reads_count_too() {
     let step = |n: usize| Step::new("run:echo").arg("a", format!("{n}{}", "x".repeat(50_000))).arg("b", 1);
     let chain: Chain = (0..100).map(step).collect();
-    let outcome = chain.run_sync_with_limits(&dispatcher(), &Context::new(), limits()).unwrap();
+    let outcome = run_within(&chain, &Context::new(), limits());
     is_out_of_budget(&outcome);
 }
 
@@ -69,7 +74,7 @@ fn a_tool_is_not_called_with_arguments_beyond_the_budget() {
     let context = Context::new().with(script.clone());
     let limits = ChainLimits::new().max_kept_bytes(500_000);
     let chain = Chain::new().then(big).then(many);
-    let outcome = chain.run_sync_with_limits(&dispatcher(), &context, limits).unwrap();
+    let outcome = run_within(&chain, &context, limits);
     assert_eq!(outcome.error().unwrap().kind(), ErrorKind::TooLarge);
     assert_eq!(script.received(), [] as [Value; 0]);
 }
@@ -83,6 +88,6 @@ fn a_long_chain_of_moderate_results_fits() {
     };
     let start = Step::new("run:echo").named("s0").arg("a", "x".repeat(4000)).arg("b", 1);
     let chain: Chain = std::iter::once(start).chain((1..100).map(next)).collect();
-    let outcome = chain.run_sync_with_limits(&dispatcher(), &Context::new(), limits()).unwrap();
+    let outcome = run_within(&chain, &Context::new(), limits());
     assert!(outcome.error().is_none(), "{:?}", outcome.error());
 }

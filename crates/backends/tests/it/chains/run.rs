@@ -61,7 +61,8 @@ fn a_result_taken_twice_by_each_step_is_bounded() {
     let start = Step::new("run:echo").named("s0").arg("a", "x".repeat(1 << 20)).arg("b", 1);
     let chain: Chain = std::iter::once(start).chain((1..200).map(twice)).collect();
     let limits = toolkit_backends::chain::ChainLimits::new().max_kept_bytes(usize::MAX);
-    let outcome = chain.run_sync_with_limits(&dispatcher(), &Context::new(), limits).unwrap();
+    let dispatcher = dispatcher();
+    let outcome = chain.prepare(&dispatcher).unwrap().with_limits(limits).run_sync(&Context::new());
     let error = outcome.error().unwrap();
     assert_eq!(error.kind(), ErrorKind::TooLarge);
     assert_eq!(error.message(), "the arguments from earlier steps exceed 16777216 bytes");
