@@ -132,7 +132,7 @@ impl DocEntry {
 /// assert_eq!(serde_json::to_value(&doc)?, json!({ "id": "add", "summary": "Adds two integers." }));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ToolDoc {
@@ -272,19 +272,7 @@ impl Docs {
             (Some(tool), _) => cut(&summary_text(tool, tool.meta().as_ref()), Self::MAX_SUMMARY),
             (None, Some(_)) => String::new(),
         };
-        let mut doc = ToolDoc {
-            id: id.to_owned(),
-            summary,
-            tool: None,
-            schema_info: None,
-            input_modes: Vec::new(),
-            output_modes: Vec::new(),
-            security_summary: None,
-            annotations: Annotations::NONE,
-            notes: String::new(),
-            examples: Vec::new(),
-            external_refs: Vec::new(),
-        };
+        let mut doc = ToolDoc { id: id.to_owned(), summary, ..ToolDoc::default() };
         if detail >= Detail::Full {
             doc.examples = self.examples_of(tool.as_ref(), entry.as_deref());
             if let Some(entry) = &entry {
