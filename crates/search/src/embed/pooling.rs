@@ -3,6 +3,7 @@
 use std::path::{Component, Path};
 
 use serde::Deserialize;
+use serde_json::{Map, Value};
 
 use super::model_error::ModelError;
 use super::model_file::{json, optional, shown};
@@ -23,30 +24,8 @@ struct Module {
     path: String,
 }
 
-/// The `config.json` of a pooling, which may combine several methods.
-#[derive(Deserialize)]
-#[serde(default)]
-struct Pools {
-    pooling_mode_cls_token: bool,
-    pooling_mode_mean_tokens: bool,
-    pooling_mode_max_tokens: bool,
-    pooling_mode_mean_sqrt_len_tokens: bool,
-    pooling_mode_weightedmean_tokens: bool,
-    pooling_mode_lasttoken: bool,
-}
-
-impl Default for Pools {
-    fn default() -> Self {
-        Self {
-            pooling_mode_cls_token: false,
-            pooling_mode_mean_tokens: true,
-            pooling_mode_max_tokens: false,
-            pooling_mode_mean_sqrt_len_tokens: false,
-            pooling_mode_weightedmean_tokens: false,
-            pooling_mode_lasttoken: false,
-        }
-    }
-}
+/// The prefix of the methods in the `config.json` of a pooling, which may combine several.
+const MODE: &str = "pooling_mode_";
 
 impl Pooling {
     pub(crate) fn read(folder: &Path) -> Result<Self, ModelError> {
@@ -59,12 +38,11 @@ impl Pooling {
         Self::from_config(&json(&path)?, &path)
     }
 
-    fn from_config(pools: &Pools, path: &Path) -> Result<Self, ModelError> {
-        let is_other = pools.pooling_mode_max_tokens
-            || pools.pooling_mode_mean_sqrt_len_tokens
-            || pools.pooling_mode_weightedmean_tokens
-            || pools.pooling_mode_lasttoken;
-        match (pools.pooling_mode_mean_tokens, pools.pooling_mode_cls_token, is_other) {
+    fn from_config(config: &Map<String, Value>, path: &Path) -> Result<Self, ModelError> {
+        let is_on = |mode: &str| config.get(&format!("{MODE}{mode}")).and_then(Value::as_bool);
+        let mut modes = config.keys().filter_map(|key| key.strip_prefix(MODE));
+        let is_other = modes.any(|mode| !["mean_tokens", "cls_token"].contains(&mode) && is_on(mode) == Some(true));
+        match (is_on("mean_tokens").unwrap_or(true), is_on("cls_token").unwrap_or(false), is_other) {
             (true, false, false) => Ok(Self::Mean),
             (false, true, false) => Ok(Self::First),
             _ => {
