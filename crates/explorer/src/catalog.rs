@@ -1,12 +1,10 @@
 //! The catalog as data of the page.
 
-use std::sync::{Arc, Mutex, PoisonError};
-
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use toolkit::{Catalog, Tool};
-use toolkit_mcp_server::{ListedTool, Listing, RouteRequest};
+use toolkit_mcp_server::{ListedTool, RouteRequest};
 use toolkit_providers::cost::{Cost, Estimate};
 use toolkit_providers::html::{Page, document};
 
@@ -28,39 +26,11 @@ struct ToolEntry {
     tokens: usize,
 }
 
-/// The list of the tools that are served now, which is built once.
-#[derive(Debug, Default)]
-pub(crate) struct ToolEntries(Mutex<Option<BuiltEntries>>);
-
-/// A list of tools, and their entries in its order.
-#[derive(Clone, Debug)]
-struct BuiltEntries {
-    listing: Listing,
-    entries: Arc<[Box<RawValue>]>,
-}
-
-impl ToolEntries {
-    /// Returns the tools that a caller may call, as a JSON array.
-    pub(crate) fn json(&self, request: &RouteRequest<'_>) -> String {
-        let listing = request.server.listing();
-        let entries = self.of(&listing);
-        let shown = std::iter::zip(listing.iter(), &*entries).filter(|(listed, _)| request.grants(listed.tool()));
-        let shown: Vec<&str> = shown.map(|(_, entry)| entry.get()).collect();
-        format!("[{}]", shown.join(","))
-    }
-
-    fn of(&self, listing: &Listing) -> Arc<[Box<RawValue>]> {
-        // Held while the list is built, so that it is built once.
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(built) = &*known
-            && built.listing.is_same(listing)
-        {
-            return Arc::clone(&built.entries);
-        }
-        let entries: Arc<[_]> = listing.iter().map(|listed| json(&entry(listed))).collect();
-        *known = Some(BuiltEntries { listing: listing.clone(), entries: Arc::clone(&entries) });
-        entries
-    }
+/// Returns the tools that a caller may call, as a JSON array.
+pub(crate) fn entries(request: &RouteRequest<'_>) -> String {
+    let listing = request.server.listing();
+    let shown = listing.iter().filter(|listed| request.grants(listed.tool()));
+    serde_json::to_string(&shown.map(entry).collect::<Vec<_>>()).expect("an entry is serializable")
 }
 
 fn entry(listed: ListedTool<'_>) -> ToolEntry {
@@ -146,8 +116,4 @@ pub(crate) fn export(title: &str, program: Option<&str>, request: &RouteRequest<
     let catalog = Catalog::new(tools.cloned()).ok()?;
     let page = Page::new(title);
     Some(document(&program.map_or(page, |program| page.program(program)), &catalog))
-}
-
-fn json(value: &impl Serialize) -> Box<RawValue> {
-    serde_json::value::to_raw_value(value).expect("an entry is serializable")
 }

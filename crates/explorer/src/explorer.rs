@@ -10,7 +10,7 @@ use toolkit::dispatch::BoxFuture;
 use toolkit_mcp_server::{Admission, Body, Route, RouteRequest};
 
 use crate::assets::{self, ASSETS, Cache, Version, error, is_own, respond};
-use crate::catalog::{ToolEntries, details, export};
+use crate::catalog::{details, entries, export};
 use crate::recent::{RecentCalls, Viewer};
 
 const JSON: &str = "application/json";
@@ -53,7 +53,6 @@ pub struct Explorer {
     program: Option<Program>,
     calls: Option<RecentCalls>,
     operator_scope: Option<String>,
-    entries: ToolEntries,
     version: Version,
 }
 
@@ -72,7 +71,6 @@ impl Explorer {
             program: None,
             calls: None,
             operator_scope: None,
-            entries: ToolEntries::default(),
             version: Version::new(),
         }
     }
@@ -156,7 +154,7 @@ impl Explorer {
             "hasToken": request.caller.is_some(),
             "hasCalls": self.calls.is_some(),
         });
-        format!("{{\"info\":{info},\"tools\":{}}}", self.entries.json(request))
+        format!("{{\"info\":{info},\"tools\":{}}}", entries(request))
     }
 
     fn events(&self, request: &RouteRequest<'_>) -> Response<Body> {
