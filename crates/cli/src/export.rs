@@ -15,7 +15,7 @@ use crate::error::{CommandError, Exit};
 use crate::formats::{self, FormatOptions, export_as, output_schemas_switch};
 #[cfg(feature = "otc")]
 use crate::formats::{otc_naming, report_left_out, toolkit_option};
-use crate::options::{naming, naming_option, program_name, switch};
+use crate::options::{naming, naming_option, option, program_name, switch};
 use crate::program::Program;
 use crate::proxied;
 use crate::report::counted;
@@ -52,10 +52,8 @@ pub(crate) fn command() -> Command {
             .default_value("2026-07-28")
             .help("The protocol revision (mcp)"),
         naming_option(),
-        Arg::new("output")
+        option("output", "FILE")
             .short('o')
-            .long("output")
-            .value_name("FILE")
             .value_parser(value_parser!(PathBuf))
             .default_value("-")
             .hide_default_value(true)
@@ -116,8 +114,7 @@ pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches, program: &Program) ->
     #[cfg(feature = "html")]
     if format == "html" {
         let program = program_name();
-        let page = toolkit_providers::html::Page::new(&program).program(&program);
-        write_text(&toolkit_providers::html::document(&page, catalog), matches)?;
+        write_text(&toolkit_providers::html::document(&program, Some(&program), catalog), matches)?;
         return Ok(Exit::Success);
     }
     let json = match export_as(catalog, format, options(matches))? {

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use toolkit::{Catalog, Tool};
 use toolkit_mcp_server::{ListedTool, RouteRequest};
 use toolkit_providers::cost::{Cost, Estimate};
-use toolkit_providers::html::{Page, document};
+use toolkit_providers::html::document;
 
 /// A tool in the list.
 #[derive(Debug, Serialize)]
@@ -114,6 +114,5 @@ pub(crate) fn export(title: &str, program: Option<&str>, request: &RouteRequest<
     let listing = request.server.listing();
     let tools = listing.iter().map(|listed| listed.tool()).filter(|tool| request.grants(tool));
     let catalog = Catalog::new(tools.cloned()).ok()?;
-    let page = Page::new(title);
-    Some(document(&program.map_or(page, |program| page.program(program)), &catalog))
+    Some(document(title, program, &catalog))
 }

@@ -18,7 +18,7 @@ use self::fields::{Direction, details, fields, kind};
 use crate::markdown::hints;
 use toolkit::catalog::Catalog;
 use toolkit::tool::Tool;
-use toolkit_schema::inline;
+use toolkit_schema::inline::inlined;
 use toolkit_schema::view::View;
 
 const STYLE: &str = include_str!("html/page.css");
@@ -37,12 +37,14 @@ const MAX_UNFOLDED: usize = 120;
 /// Returns the catalog as an HTML page: the highest version of each tool, in the order of the ids, with the other
 /// versions collapsed below it.
 ///
+/// If the command line of a program runs the tools, `program` names it, for an example of each call.
+///
 /// The page is a single file that loads nothing. Everything except the search works without its script. The anchor of a
 /// tool does not contain its version. Descriptions are rendered as Markdown, as by rustdoc; HTML in them and invisible
 /// characters are shown as text. A catalog has the same bytes in every build.
 ///
 /// ```
-/// # use toolkit_providers::html::{Page, document};
+/// # use toolkit_providers::html::document;
 /// /// Adds two integers, *exactly*.
 /// #[toolkit::tool(namespace = "math", version = "1.0.0", read_only)]
 /// fn add(
@@ -55,7 +57,7 @@ const MAX_UNFOLDED: usize = 120;
 /// }
 ///
 /// # fn main() -> Result<(), toolkit::catalog::Diagnostics> {
-/// let page = document(&Page::new("Tools").program("tools"), &toolkit::catalog![add]?);
+/// let page = document("Tools", Some("tools"), &toolkit::catalog![add]?);
 /// assert!(page.contains(r#"<article id="math:add""#));
 /// assert!(page.contains("<p>Adds two integers, <em>exactly</em>.</p>"));
 /// assert!(page.contains("tools call math:add &#39;{&quot;a&quot;:1,&quot;b&quot;:1}&#39;"));
@@ -63,7 +65,7 @@ const MAX_UNFOLDED: usize = 120;
 /// # }
 /// ```
 #[must_use]
-pub fn document(page: &Page<'_>, catalog: &Catalog) -> String {
+pub fn document(title: &str, program: Option<&str>, catalog: &Catalog) -> String {
     let groups = groups(catalog);
     let n_tools: usize = groups.iter().map(|(_, tools)| tools.len()).sum();
     let mut anchors = Anchors::default();
@@ -78,11 +80,10 @@ pub fn document(page: &Page<'_>, catalog: &Catalog) -> String {
         let _ = writeln!(sections, "<h2 id=\"{anchor}\">{}</h2>", text(title));
         for tool in tools {
             let _ = writeln!(contents, "<li>{}", entry(tool, &anchors.next(&tool.id().unversioned().to_string())));
-            section(page, catalog, tool, &mut anchors, &mut sections);
+            section(program, catalog, tool, &mut anchors, &mut sections);
         }
         contents.push_str("</ul></details>\n");
     }
-    let title = text(page.title);
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
@@ -91,13 +92,14 @@ pub fn document(page: &Page<'_>, catalog: &Catalog) -> String {
          <meta name=\"referrer\" content=\"no-referrer\">\n\
          <title>{}</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>{STYLE}</style>\n<script>{SCRIPT}</script>\n\
          </head>\n<body>\n<a class=\"skip\" href=\"#~page-tools\">Skip to the tools</a>\n\
-         <div class=\"side\">\n<header>\n<h1>{title}</h1>\n<p class=\"count\">{}</p>\n\
+         <div class=\"side\">\n<header>\n<h1>{}</h1>\n<p class=\"count\">{}</p>\n\
          <div class=\"search\" role=\"search\"><input id=\"~page-search\" type=\"search\" placeholder=\"Search\" \
          aria-label=\"Search the tools\" aria-keyshortcuts=\"/\" autocomplete=\"off\" spellcheck=\"false\">\
          <kbd>/</kbd></div>\n<p id=\"~page-found\" role=\"status\"></p>\n</header>\n\
          <nav aria-label=\"Tools\">\n{contents}</nav>\n</div>\n<main id=\"~page-tools\" tabindex=\"-1\">\n{sections}</main>\n\
          </body>\n</html>\n",
-        attribute(page.title),
+        attribute(title),
+        text(title),
         counted(n_tools, groups.len()),
     )
 }
@@ -131,7 +133,7 @@ fn groups(catalog: &Catalog) -> Vec<(String, Vec<&Tool>)> {
 // The section of a tool.
 
 /// Writes the section of a tool, with its other versions collapsed at the end.
-fn section(page: &Page<'_>, catalog: &Catalog, tool: &Tool, anchors: &mut Anchors, out: &mut String) {
+fn section(program: Option<&str>, catalog: &Catalog, tool: &Tool, anchors: &mut Anchors, out: &mut String) {
     let anchor = anchors.of(&tool.id().unversioned().to_string());
     let version = tool.id().version().map(|version| format!(" <span class=\"version\">{}</span>", text(version)));
     // Writing to a string cannot fail.
@@ -141,7 +143,7 @@ fn section(page: &Page<'_>, catalog: &Catalog, tool: &Tool, anchors: &mut Anchor
         searched(tool),
         name(tool),
         version.unwrap_or_default(),
-        body(page, tool),
+        body(program, tool),
     );
     let unversioned = tool.id().unversioned();
     let others = catalog.versions_of(&unversioned).filter(|other| other.id() != tool.id());
@@ -152,7 +154,7 @@ fn section(page: &Page<'_>, catalog: &Catalog, tool: &Tool, anchors: &mut Anchor
             out,
             "<details class=\"version\" id=\"{anchor}\"><summary>Version {}</summary>{}</details>",
             text(other.id().version().unwrap_or("without a number")),
-            body(page, other)
+            body(program, other)
         );
     }
     out.push_str("</article>\n");
@@ -181,7 +183,7 @@ fn searched(tool: &Tool) -> String {
     attributes
 }
 
-fn body(page: &Page<'_>, tool: &Tool) -> String {
+fn body(program: Option<&str>, tool: &Tool) -> String {
     let mut out = String::new();
     if let Some(title) = tool.title().or(tool.annotations().title.as_deref()) {
         let _ = writeln!(out, "<p class=\"title\">{}</p>", text(title));
@@ -207,7 +209,7 @@ fn body(page: &Page<'_>, tool: &Tool) -> String {
             if is_plain { format!("<p>{}</p>\n", first_capital(&kind(&View::new(&output)))) } else { String::new() };
         let _ = writeln!(out, "<h4>Result</h4>\n<div class=\"prose result\">{kind}{description}</div>{fields}");
     }
-    out.push_str(&examples(page, tool));
+    out.push_str(&examples(program, tool));
     let mut raw = figure("Input schema", &json(tool.input().as_value()));
     if let Some(output) = tool.output() {
         raw.push_str(&figure("Output schema", &json(output.as_value())));
@@ -269,14 +271,14 @@ fn facts(tool: &Tool) -> String {
 }
 
 /// Renders the author's examples, or else a generated one.
-fn examples(page: &Page<'_>, tool: &Tool) -> String {
+fn examples(program: Option<&str>, tool: &Tool) -> String {
     let mut examples = tool.examples();
     examples.extend(if examples.is_empty() { tool.input().example() } else { None });
     let Some(first) = examples.first() else {
         return String::new();
     };
     let mut out = String::from("<h4>Example</h4>\n");
-    if let Some(program) = page.program {
+    if let Some(program) = program {
         let id = tool.id().unversioned();
         let call =
             format!("{program} call {} '{}'", shell_word(&id.to_string()), first.to_string().replace('\'', r"'\''"));
@@ -297,12 +299,6 @@ fn shell_word(word: &str) -> String {
 /// Renders a figure; `code` is HTML.
 fn figure(caption: &str, code: &str) -> String {
     format!("<figure><figcaption>{caption}</figcaption><pre tabindex=\"0\"><code>{code}</code></pre></figure>\n")
-}
-
-fn inlined(schema: &Value) -> Value {
-    let mut schema = schema.clone();
-    inline::inline(&mut schema);
-    schema
 }
 
 fn is_closed(schema: &Value) -> bool {
@@ -339,37 +335,5 @@ impl Anchors {
         let id = self.next(name);
         self.taken.insert(id.clone());
         id
-    }
-}
-
-/// The parts of a page other than its tools.
-///
-/// ```
-/// use toolkit_providers::html::Page;
-///
-/// let page = Page::new("Tools").program("tools");
-/// assert_eq!(page.program, Some("tools"));
-/// ```
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct Page<'a> {
-    /// The title of the page.
-    pub title: &'a str,
-    /// The program whose command line runs the tools, for an example of each call; `None` omits the examples.
-    pub program: Option<&'a str>,
-}
-
-impl<'a> Page<'a> {
-    /// Creates a page with a title, without command-line examples.
-    #[must_use]
-    pub const fn new(title: &'a str) -> Self {
-        Self { title, program: None }
-    }
-
-    /// Sets the program whose command line runs the tools.
-    #[must_use]
-    pub const fn program(mut self, program: &'a str) -> Self {
-        self.program = Some(program);
-        self
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use test_support::{hostile, real_servers};
 use toolkit::Catalog;
 use toolkit::tool::Namespace;
-use toolkit_providers::html::{Page, document};
+use toolkit_providers::html::document;
 
 fn main() {
     let folder = std::env::args().nth(1).expect("the folder is an argument");
@@ -25,6 +25,6 @@ fn main() {
 }
 
 fn write(folder: &Path, name: &str, catalog: Catalog) {
-    let page = document(&Page::new(name), &catalog);
+    let page = document(name, None, &catalog);
     std::fs::write(folder.join(format!("{name}.html")), page).expect("the folder can be written to");
 }

@@ -6,12 +6,10 @@ mod shown;
 
 use scraper::{ElementRef, Html, Selector};
 use toolkit::{Catalog, Tool};
-use toolkit_providers::html::{Page, document};
-
-const PAGE: Page<'static> = Page::new("Tools").program("tools");
+use toolkit_providers::html::document;
 
 fn text_of(tools: impl IntoIterator<Item = Tool>) -> String {
-    document(&PAGE, &Catalog::new(tools).expect("their ids differ"))
+    document("Tools", Some("tools"), &Catalog::new(tools).expect("their ids differ"))
 }
 
 fn page_of(tools: impl IntoIterator<Item = Tool>) -> Html {

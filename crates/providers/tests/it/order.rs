@@ -8,7 +8,7 @@ use test_support::{ran, real_servers};
 use toolkit::catalog::Naming;
 use toolkit::mcp::{Revision, list_tools};
 use toolkit::{Catalog, Tool, catalog, tool};
-use toolkit_providers::html::{self, Page};
+use toolkit_providers::html;
 use toolkit_providers::typescript::{Detail, declarations};
 use toolkit_providers::{anthropic, bedrock, gemini, markdown, openai};
 use toolkit_schema::walk::{self, Token};
@@ -95,7 +95,7 @@ const DECLARED: [&[&str]; 7] = [
 fn texts(catalog: &Catalog) -> Vec<(String, String)> {
     let mut texts: Vec<(String, String)> =
         schemas(catalog).into_iter().map(|(format, json)| (format, json.to_string())).collect();
-    texts.push(("html".to_owned(), html::document(&Page::new("Tools"), catalog)));
+    texts.push(("html".to_owned(), html::document("Tools", None, catalog)));
     texts.push(("markdown".to_owned(), markdown::document("Tools", catalog)));
     texts.push(("typescript".to_owned(), declarations(catalog, Detail::Full).text));
     texts
