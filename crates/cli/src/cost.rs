@@ -9,14 +9,16 @@ use serde_json::{Value, json};
 use toolkit::Catalog;
 use toolkit::catalog::Diagnostics;
 use toolkit::mcp::{self, Revision};
-use toolkit_providers::cost::{Cost, TokenCounter};
+use toolkit_providers::cost::Cost;
+#[cfg(not(feature = "tokens"))]
+use toolkit_providers::cost::estimate as count;
 use toolkit_providers::{markdown, typescript};
 
 use crate::error::{CommandError, Exit};
 use crate::formats::{self, FormatOptions, export_as, output_schemas_switch};
 #[cfg(feature = "otc")]
 use crate::formats::{otc_naming, toolkit_option};
-use crate::options::{json_switch, naming, naming_option, program_name, switch};
+use crate::options::{json_switch, naming, naming_option, option, program_name, switch};
 use crate::proxied;
 use crate::style::{self, BOLD, DIM, NOTE, padded, printable, width};
 
@@ -38,9 +40,8 @@ struct FormatCost {
 
 impl FormatCost {
     fn new(name: &'static str, catalog: &Catalog, matches: &ArgMatches) -> Result<Self, CommandError> {
-        let counter = counter();
         let costs = |tools: Vec<Value>, id: &dyn Fn(usize, &Value) -> String| -> Vec<(String, Cost)> {
-            tools.iter().enumerate().map(|(idx, tool)| (id(idx, tool), Cost::new(tool, &*counter))).collect()
+            tools.iter().enumerate().map(|(idx, tool)| (id(idx, tool), Cost::new(tool, &count))).collect()
         };
         let latest: Vec<String> = catalog.latest().map(|tool| tool.id().to_string()).collect();
         let by_place = |idx: usize, _: &Value| latest[idx].clone();
@@ -64,7 +65,7 @@ impl FormatCost {
             "typescript" | "markdown" => {
                 let cost = |catalog: &Catalog| {
                     let mut cost = Cost::default();
-                    cost.total = counter.count(&match name {
+                    cost.total = count(&match name {
                         "markdown" => markdown::document(&program_name(), catalog),
                         _ => typescript::declarations(catalog, typescript::Detail::Full).text,
                     });
@@ -104,11 +105,9 @@ fn listed(mut json: Value, at: &str) -> Vec<Value> {
 /// The name of the token counter.
 const COUNTER: &str = if cfg!(feature = "tokens") { "o200k_base" } else { "estimate" };
 
-fn counter() -> Box<dyn TokenCounter> {
-    #[cfg(feature = "tokens")]
-    return Box::new(|text: &str| bpe_openai::o200k_base().count(text));
-    #[cfg(not(feature = "tokens"))]
-    Box::new(toolkit_providers::cost::Estimate)
+#[cfg(feature = "tokens")]
+fn count(text: &str) -> usize {
+    bpe_openai::o200k_base().count(text)
 }
 
 pub(crate) fn command() -> Command {
@@ -126,9 +125,7 @@ pub(crate) fn command() -> Command {
             .long("format")
             .value_parser(PossibleValuesParser::new(formats()))
             .help("List the costs of each tool in this format"),
-        Arg::new("top")
-            .long("top")
-            .value_name("N")
+        option("top", "N")
             .value_parser(value_parser!(u32).range(1..))
             .default_value("10")
             .help("Maximum number of tools"),

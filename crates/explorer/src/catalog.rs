@@ -5,7 +5,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use toolkit::{Catalog, Tool};
 use toolkit_mcp_server::{ListedTool, RouteRequest};
-use toolkit_providers::cost::{Cost, Estimate};
+use toolkit_providers::cost::{Cost, estimate};
 use toolkit_providers::html::document;
 
 /// A tool in the list.
@@ -69,7 +69,7 @@ fn cost(listed: ListedTool<'_>) -> Cost {
         // Clients do not pass it to the model.
         fields.shift_remove("_meta");
     }
-    Cost::new(&definition, &Estimate)
+    Cost::new(&definition, &estimate)
 }
 
 /// A tool with everything that the page shows of it.

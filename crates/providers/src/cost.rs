@@ -9,47 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 use toolkit_schema::walk;
 
-pub use self::estimate::Estimate;
-
-/// Counts the tokens of a text.
-///
-/// Every function from a text to a number implements it, so that the tokenizer of any crate fits: `|text: &str|
-/// bpe.count(text)`.
-///
-/// # Examples
-///
-/// A counter with state, for a context without a tokenizer:
-///
-/// ```
-/// use toolkit::Tool;
-/// use toolkit_providers::cost::{Cost, TokenCounter};
-///
-/// /// Assumes a fixed number of bytes per token.
-/// struct Average {
-///     bytes_per_token: usize,
-/// }
-///
-/// impl TokenCounter for Average {
-///     fn count(&self, text: &str) -> usize {
-///         text.len().div_ceil(self.bytes_per_token)
-///     }
-/// }
-///
-/// let tool = Tool::builder("add").description("Adds two integers.").build()?;
-/// let cost = Cost::new(&tool.to_mcp_json(), &Average { bytes_per_token: 4 });
-/// assert_eq!(cost.description, 5);
-/// # Ok::<(), toolkit::catalog::Diagnostics>(())
-/// ```
-pub trait TokenCounter {
-    /// Returns the number of tokens of `text`.
-    fn count(&self, text: &str) -> usize;
-}
-
-impl<F: Fn(&str) -> usize> TokenCounter for F {
-    fn count(&self, text: &str) -> usize {
-        self(text)
-    }
-}
+pub use self::estimate::estimate;
 
 /// The number of tokens that a tool adds to a prompt. Costs can be added.
 ///
@@ -75,25 +35,26 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// Counts the tokens of a tool in any format that this crate writes.
+    /// Counts the tokens of a tool in any format that this crate writes. `count` returns the number of tokens of a text: it is
+    /// [`estimate()`], or the tokenizer of any crate, as `|text: &str| bpe.count(text)`.
     ///
     /// ```
-    /// # use toolkit_providers::cost::{Cost, Estimate};
+    /// # use toolkit_providers::cost::{Cost, estimate};
     /// # use toolkit_providers::openai::{Options, describe};
     /// # use toolkit::Tool;
     /// # fn main() -> Result<(), toolkit::catalog::Diagnostics> {
     /// let tool = Tool::builder("add").description("Adds two integers.").build()?;
-    /// let cost = Cost::new(&describe(&tool, "add", Options::responses()).json, &Estimate);
+    /// let cost = Cost::new(&describe(&tool, "add", Options::responses()).json, &estimate);
     /// assert!(cost.description < cost.total);
     ///
-    /// // Any function is a counter.
+    /// // The number of bytes, instead of tokens.
     /// let cost = Cost::new(&tool.to_mcp_json(), &|text: &str| text.len());
     /// assert_eq!(cost.description, r#""Adds two integers.""#.len());
     /// # Ok(())
     /// # }
     /// ```
     #[must_use]
-    pub fn new(tool: &Value, counter: &dyn TokenCounter) -> Self {
+    pub fn new(tool: &Value, count: &dyn Fn(&str) -> usize) -> Self {
         // Chat Completions nests all fields under `function`, Bedrock under `toolSpec`, Open Tool Calling the schema under
         // `input`.
         let places = ["function", "toolSpec", "input"].map(|name| tool.get(name));
@@ -102,7 +63,7 @@ impl Cost {
                 .chain(places.into_iter().flatten())
                 .find_map(|place| names.iter().find_map(|name| place.get(name)))
         };
-        let count = |part: &Value| counter.count(&part.to_string());
+        let count = |part: &Value| count(&part.to_string());
         let part = |names: &[&str]| find(names).map_or(0, count);
         let input = find(&["inputSchema", "input_schema", "parameters", "parametersJsonSchema"]);
         let mut input_descriptions = 0;

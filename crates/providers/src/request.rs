@@ -58,7 +58,6 @@ pub use self::request_error::RequestError;
 pub use self::retry::RequestRetry;
 pub use self::thinking::Thinking;
 pub use self::tool_choice::ToolChoice;
-use super::cost::TokenCounter;
 use super::export::Export;
 use super::reply::Api;
 
@@ -157,17 +156,17 @@ impl Request {
     ///
     /// ```
     /// use serde_json::json;
-    /// use toolkit_providers::cost::Estimate;
+    /// use toolkit_providers::cost::estimate;
     /// use toolkit_providers::openai::CHAT_COMPLETIONS;
     /// use toolkit_providers::request::Request;
     ///
     /// let answer = json!({ "role": "assistant", "content": "Paris. ".repeat(100) });
     /// let request = Request::new(CHAT_COMPLETIONS, "gpt").user("The capital of France?").history([answer]).user("Of Peru?");
-    /// assert_eq!(request.trim(50, &Estimate).messages(), [json!({ "role": "user", "content": "Of Peru?" })]);
+    /// assert_eq!(request.trim(50, &estimate).messages(), [json!({ "role": "user", "content": "Of Peru?" })]);
     /// ```
     #[must_use]
-    pub fn trim(self, max_tokens: usize, counter: &impl TokenCounter) -> Self {
-        Self { messages: trim::trim(self.messages, max_tokens, counter), ..self }
+    pub fn trim(self, max_tokens: usize, count: &dyn Fn(&str) -> usize) -> Self {
+        Self { messages: trim::trim(self.messages, max_tokens, count), ..self }
     }
 
     /// Sets the tools, which were exported for this API.

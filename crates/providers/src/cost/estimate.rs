@@ -1,27 +1,4 @@
-//! A token counter without a tokenizer.
-
-use super::TokenCounter;
-
-/// An estimate of the number of tokens in OpenAI's encoding `o200k_base`, without a tokenizer.
-///
-/// It splits a text where that encoding does, at words, numbers and runs of punctuation, and weights each piece by its
-/// length. For the JSON of 564 tools of real servers, its mean error is 2.2 %, its maximum error 20.9 %, and its error
-/// for all of them together 1.1 %; for the examples of this repository it counts 10 % too many tokens. This measures
-/// it:
-///
-/// ```sh
-/// cargo test -p toolkit-providers --test it -- --nocapture the_estimate_is_close
-/// ```
-///
-/// Other encodings differ. Those of Anthropic and Google are not published.
-///
-/// ```
-/// use toolkit_providers::cost::{Estimate, TokenCounter};
-///
-/// assert_eq!(Estimate.count("Adds two integers."), 4);
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Estimate;
+//! An estimate of the number of tokens, without a tokenizer.
 
 /// The kind of a piece of text.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -80,23 +57,40 @@ impl Piece {
     }
 }
 
-impl TokenCounter for Estimate {
-    fn count(&self, text: &str) -> usize {
-        let mut hundredths = 0;
-        let mut run: Option<(Piece, usize)> = None;
-        for c in text.chars() {
-            let piece = Piece::from_char(c);
-            run = Some(match run {
-                Some((before, n)) if before == piece => (piece, n + 1),
-                Some((Piece::Capitals, 1)) if piece == Piece::Word => (Piece::Word, 2),
-                Some((before, n)) => {
-                    hundredths += before.hundredths(n, Some(piece));
-                    (piece, 1)
-                }
-                None => (piece, 1),
-            });
-        }
-        hundredths += run.map_or(0, |(piece, n)| piece.hundredths(n, None));
-        hundredths.div_ceil(100)
+/// Estimates the number of tokens of a text in OpenAI's encoding `o200k_base`, without a tokenizer.
+///
+/// It splits a text where that encoding does, at words, numbers and runs of punctuation, and weights each piece by its
+/// length. For the JSON of 564 tools of real servers, its mean error is 2.2 %, its maximum error 20.9 %, and its error
+/// for all of them together 1.1 %; for the examples of this repository it counts 10 % too many tokens. This measures
+/// it:
+///
+/// ```sh
+/// cargo test -p toolkit-providers --test it -- --nocapture the_estimate_is_close
+/// ```
+///
+/// Other encodings differ. Those of Anthropic and Google are not published.
+///
+/// ```
+/// use toolkit_providers::cost::estimate;
+///
+/// assert_eq!(estimate("Adds two integers."), 4);
+/// ```
+#[must_use]
+pub fn estimate(text: &str) -> usize {
+    let mut hundredths = 0;
+    let mut run: Option<(Piece, usize)> = None;
+    for c in text.chars() {
+        let piece = Piece::from_char(c);
+        run = Some(match run {
+            Some((before, n)) if before == piece => (piece, n + 1),
+            Some((Piece::Capitals, 1)) if piece == Piece::Word => (Piece::Word, 2),
+            Some((before, n)) => {
+                hundredths += before.hundredths(n, Some(piece));
+                (piece, 1)
+            }
+            None => (piece, 1),
+        });
     }
+    hundredths += run.map_or(0, |(piece, n)| piece.hundredths(n, None));
+    hundredths.div_ceil(100)
 }

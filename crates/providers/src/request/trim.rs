@@ -2,8 +2,6 @@
 
 use serde_json::Value;
 
-use crate::cost::TokenCounter;
-
 /// The origin of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Origin {
@@ -24,9 +22,9 @@ struct Group {
 }
 
 /// Removes the oldest groups of messages so that the others have at most `max_tokens` tokens.
-pub(super) fn trim(messages: Vec<Value>, max_tokens: usize, counter: &impl TokenCounter) -> Vec<Value> {
-    let (mut kept, mut groups) = grouped(messages, counter);
-    let of_system: usize = kept.iter().map(|message| counter.count(&message.to_string())).sum();
+pub(super) fn trim(messages: Vec<Value>, max_tokens: usize, count: &dyn Fn(&str) -> usize) -> Vec<Value> {
+    let (mut kept, mut groups) = grouped(messages, count);
+    let of_system: usize = kept.iter().map(|message| count(&message.to_string())).sum();
     let mut n_tokens = of_system + groups.iter().map(|group| group.n_tokens).sum::<usize>();
     let mut first = 0;
     // Whole turns, up to the last message of the user or the first summary.
@@ -53,7 +51,7 @@ pub(super) fn trim(messages: Vec<Value>, max_tokens: usize, counter: &impl Token
 }
 
 /// Returns the system messages at the start, and the groups after them.
-fn grouped(messages: Vec<Value>, counter: &impl TokenCounter) -> (Vec<Value>, Vec<Group>) {
+fn grouped(messages: Vec<Value>, count: &dyn Fn(&str) -> usize) -> (Vec<Value>, Vec<Group>) {
     let mut system = Vec::new();
     let mut groups: Vec<Group> = Vec::new();
     let mut before = Origin::System;
@@ -79,7 +77,7 @@ fn grouped(messages: Vec<Value>, counter: &impl TokenCounter) -> (Vec<Value>, Ve
             before = origin;
         }
         if let Some(group) = groups.last_mut() {
-            group.n_tokens += counter.count(&message.to_string());
+            group.n_tokens += count(&message.to_string());
             group.is_summary |= is_summary(&message);
             group.messages.push(message);
         }

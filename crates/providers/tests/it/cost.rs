@@ -3,7 +3,7 @@
 use serde_json::json;
 use test_support::{ran, real_tools};
 use toolkit::{Catalog, Tool};
-use toolkit_providers::cost::{Cost, Estimate, TokenCounter};
+use toolkit_providers::cost::{Cost, estimate};
 use toolkit_providers::{a2a, anthropic, gemini, openai};
 
 fn exact(text: &str) -> usize {
@@ -12,7 +12,7 @@ fn exact(text: &str) -> usize {
 
 /// Returns the relative errors of the estimate: for each tool, and for all of them together.
 fn errors(texts: &[String]) -> (Vec<f64>, f64) {
-    let counts: Vec<(f64, f64)> = texts.iter().map(|text| (Estimate.count(text) as f64, exact(text) as f64)).collect();
+    let counts: Vec<(f64, f64)> = texts.iter().map(|text| (estimate(text) as f64, exact(text) as f64)).collect();
     let (estimated, real) = counts.iter().fold((0.0, 0.0), |(a, b), (x, y)| (a + x, b + y));
     (counts.iter().map(|(estimated, real)| (estimated - real) / real).collect(), (estimated - real) / real)
 }
@@ -58,11 +58,11 @@ fn the_estimate_grows_with_the_text() {
     let mut last = 0;
     for part in ["adds ", "TWO", " integers", " 12345678", " \"}],{\"", " überall", " 漢字", "\n\n", "🦀"] {
         text.push_str(part);
-        let count = Estimate.count(&text);
+        let count = estimate(&text);
         assert!(count >= last, "{text:?} is {count} and was {last}");
         last = count;
     }
-    assert_eq!((Estimate.count(""), Estimate.count("a")), (0, 1));
+    assert_eq!((estimate(""), estimate("a")), (0, 1));
 }
 
 fn tool() -> Tool {
