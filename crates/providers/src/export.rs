@@ -32,7 +32,7 @@ use super::request_limits::{self, Member, RequestLimits, Usage};
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Export {
     /// The JSON in the format of the provider: properties in the order of their declaration, and all other keys sorted. A
@@ -49,17 +49,6 @@ pub struct Export {
 }
 
 impl Export {
-    /// Creates an export without tools.
-    pub(super) fn empty() -> Self {
-        Self {
-            json: Value::Null,
-            names: ExportedNames::default(),
-            losses: Vec::new(),
-            not_strict: Vec::new(),
-            usage: Vec::new(),
-        }
-    }
-
     /// Exports the highest version of each tool under its wire name, in the order of the ids.
     pub(super) fn new(
         catalog: &Catalog,
@@ -73,7 +62,7 @@ impl Export {
 
     /// Creates an export of the given tools.
     pub(super) fn from_members(limits: &RequestLimits, members: Vec<Member<'_>>) -> Self {
-        let mut export = Self { usage: request_limits::tool_usage(limits, &members), ..Self::empty() };
+        let mut export = Self { usage: request_limits::tool_usage(limits, &members), ..Self::default() };
         let tools = members.into_iter().map(|member| export.take(None, member)).collect();
         export.with_tools(tools)
     }

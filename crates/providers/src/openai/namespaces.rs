@@ -45,8 +45,7 @@ pub(super) fn grouped(catalog: &Catalog, options: Options) -> Result<Export, Dia
         export
     };
     let members: Vec<Member<'_>> = listed.iter().flat_map(|(_, names)| Member::all(names, describe_tool)).collect();
-    let mut export = Export::empty();
-    export.usage = tool_usage(&RequestLimits::OPENAI, &members);
+    let mut export = Export { usage: tool_usage(&RequestLimits::OPENAI, &members), ..Export::default() };
     export.usage.extend(description_usage(&members));
     export.usage.extend(strict_usage(&members, options));
 
