@@ -300,7 +300,7 @@ impl Request {
             fields::add(&mut body, json!({ name: value }));
         }
         let url = self.url.as_deref().unwrap_or(format.url).trim_end_matches('/');
-        let path = if self.is_streamed { format.stream_path } else { format.path };
+        let path = format.stream_path.filter(|_| self.is_streamed).unwrap_or(format.path);
         let model = self.model.strip_prefix("models/").unwrap_or(&self.model);
         let url = format!("{url}{}", path.replace("MODEL", &http::escape(model)));
         Ok(HttpRequest::new(url, format, body))
