@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use serde_json::json;
+use tokio::sync::Semaphore;
 use toolkit::call::ErrorKind;
 use toolkit::{catalog, tool};
 use toolkit_nats::{Buckets, NatsBackend, Worker, WorkerLimits};
@@ -230,4 +231,42 @@ async fn arguments_wait_for_memory() {
     let error = call(&dispatcher, "fleet:count_running", json!({ "input": "x".repeat(3 * MIB) })).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::TooLarge);
     assert!(error.message().contains("more than the limit of 3145728"), "{error}");
+}
+
+#[tokio::test]
+#[ignore = "needs nats-server"]
+async fn the_arguments_of_one_caller_leave_memory_to_those_of_another() {
+    static N_STARTED: AtomicUsize = AtomicUsize::new(0);
+    static MAY_END: Semaphore = Semaphore::const_new(0);
+
+    /// Returns the length of the input once it may end.
+    #[tool]
+    async fn hold(input: String) -> usize {
+        N_STARTED.fetch_add(1, Ordering::SeqCst);
+        MAY_END.acquire().await.unwrap().forget();
+        input.len()
+    }
+
+    let server = Server::start();
+    Buckets::new(connect(&server)).create().await.unwrap();
+    let mut limits = WorkerLimits::default();
+    limits.max_body_bytes = 8 * MIB;
+    let _worker = Running::start(worker(&server, catalog![hold, resize].unwrap()).limits(limits));
+    let caller =
+        async |user: &str| dispatcher(&NatsBackend::new("fleet", connect(&server).inbox_prefix(user)), 1).await;
+    let (alice, bob) = (caller("_INBOX.alice").await, caller("_INBOX.bob").await);
+    let held = (0..4).map(|_| {
+        let alice = alice.clone();
+        async move { call(&alice, "fleet:hold", json!({ "input": "x".repeat(2 * MIB) })).await }
+    });
+    let held: tokio::task::JoinSet<_> = held.collect();
+    until(async || N_STARTED.load(Ordering::SeqCst) == 2).await;
+    for _ in 0..3 {
+        call(&bob, "fleet:resize", json!({ "input": "x".repeat(2 * MIB), "n": 0 })).await.unwrap();
+    }
+    assert_eq!(N_STARTED.load(Ordering::SeqCst), 2, "the other calls of alice wait");
+    MAY_END.add_permits(4);
+    for length in soon(held.join_all()).await {
+        assert_eq!(length.unwrap(), 2 * MIB);
+    }
 }
