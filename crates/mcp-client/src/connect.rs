@@ -140,7 +140,7 @@ fn start(
         ToolError::new(ErrorKind::Unavailable, format!("{remote} cannot be started: {what}"))
             .caused_by(format!("`{cause}`: {error}"))
     })?;
-    let (stdio, reader) = Stdio::new(started, exit_state, remote.limits.message_bytes);
+    let (stdio, reader) = Stdio::new(started, exit_state, remote.message_limit());
     let peer = Peer::new(stdio, Users::of(remote), changes.clone(), remote.resources.clone(), watches);
     reader.start(&peer);
     Ok(peer)
@@ -162,7 +162,7 @@ async fn over_http(
     let attempt = async |beginning| {
         // What an earlier attempt has waited is not waited again.
         let limits = Limits { start: remote.limits.start.saturating_sub(begun.elapsed()), ..remote.limits };
-        let http = HttpTransport::new(client.clone(), endpoint, authorizer.clone(), &limits);
+        let http = HttpTransport::new(client.clone(), endpoint, authorizer.clone(), &limits, remote.message_limit());
         let peer = Peer::new(http, Users::of(remote), changes.clone(), remote.resources.clone(), watches);
         begin(&peer, beginning).await.map(|()| peer)
     };

@@ -221,7 +221,7 @@ impl HttpFailure {
             }
         };
         let _ = timeout(BODY_TIMEOUT, reading).await;
-        let messages = incoming::read(body.clone()).await;
+        let messages = incoming::read(body.clone().into()).await;
         let error = messages.messages.iter().find_map(|message| message.error.as_ref());
         let text = match error {
             Some(error) => ServerError::read(error).message,

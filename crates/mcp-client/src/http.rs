@@ -29,6 +29,7 @@ use self::client::Http;
 use super::authorizer::Authorizer;
 use super::endpoint::Endpoint;
 use super::failure::Failure;
+use super::message_memory::MessageLimit;
 use super::peer::{Asking, Peer, PeerAnswer, Transport};
 use super::remote::Limits;
 
@@ -41,8 +42,9 @@ impl HttpTransport {
         endpoint: &Endpoint,
         authorizer: Option<Arc<dyn Authorizer>>,
         limits: &Limits,
+        limit: MessageLimit,
     ) -> Self {
-        Self(Arc::new(Http::new(client, endpoint, authorizer, limits)))
+        Self(Arc::new(Http::new(client, endpoint, authorizer, limits, limit)))
     }
 }
 

@@ -6,7 +6,8 @@ use tokio::task::spawn_blocking;
 use toolkit_mcp::Fields;
 use toolkit_schema::repair;
 
-use super::raw::Raw;
+use super::message_memory::{LARGE, Received};
+use super::raw::{MessageText, Raw};
 
 /// A message of a server.
 #[derive(Debug)]
@@ -26,35 +27,31 @@ pub(super) struct Messages {
     pub(super) has_strays: bool,
 }
 
-/// The size of a text in bytes from which on it is not read on a thread that serves.
-const LARGE: usize = 256 << 10;
-
-/// Reads the messages in a text, which is repaired if it is not JSON.
-pub(super) async fn read(text: Vec<u8>) -> Messages {
-    match text.len() < LARGE {
-        true => messages(text),
-        false => spawn_blocking(|| messages(text)).await.unwrap_or_default(),
+/// Reads the messages in a text, which is repaired if it is not JSON. A large one is not read on a thread that serves.
+pub(super) async fn read(received: Received) -> Messages {
+    match received.bytes.len() < LARGE {
+        true => messages(received),
+        false => spawn_blocking(|| messages(received)).await.unwrap_or_default(),
     }
 }
 
-fn messages(text: Vec<u8>) -> Messages {
-    let text = match String::from_utf8(text) {
-        Ok(text) => Arc::new(text),
-        Err(error) => Arc::new(repair::with_numbers(error.as_bytes())),
-    };
-    let (read, text) = match Fields::read(&text) {
-        Ok(read) => (Messages::new(&text, read, false), None),
-        Err(_) => (Messages::default(), Some(Arc::new(repair::with_numbers(text.as_bytes())))),
-    };
-    let Some(repaired) = text else { return read };
-    match Fields::read(&repaired) {
+fn messages(Received { bytes, memory }: Received) -> Messages {
+    let text = String::from_utf8(bytes).unwrap_or_else(|error| repair::with_numbers(error.as_bytes()));
+    let message = Arc::new(MessageText { text, memory });
+    if let Ok(read) = Fields::read(&message.text) {
+        return Messages::new(&message, read, false);
+    }
+    let text = repair::with_numbers(message.text.as_bytes());
+    let memory = Arc::into_inner(message).and_then(|message| message.memory);
+    let repaired = Arc::new(MessageText { text, memory });
+    match Fields::read(&repaired.text) {
         Ok(read) => Messages::new(&repaired, read, false),
         Err(before) => Messages::new(&repaired, before, true),
     }
 }
 
 impl Messages {
-    fn new(text: &Arc<String>, read: Vec<Fields<'_>>, has_strays: bool) -> Self {
+    fn new(text: &Arc<MessageText>, read: Vec<Fields<'_>>, has_strays: bool) -> Self {
         let messages: Vec<Incoming> = read.into_iter().map(|fields| Incoming::new(text, &fields)).collect();
         let has_strays = has_strays || messages.is_empty() || messages.iter().any(Incoming::is_stray);
         Self { messages, has_strays }
@@ -62,7 +59,7 @@ impl Messages {
 }
 
 impl Incoming {
-    fn new(text: &Arc<String>, fields: &Fields<'_>) -> Self {
+    fn new(text: &Arc<MessageText>, fields: &Fields<'_>) -> Self {
         let part = |part| Raw::part(text, part);
         Self {
             id: fields.id.map(part),
@@ -94,18 +91,18 @@ mod tests {
 
     #[test]
     fn the_last_of_equal_fields_of_a_message_is_kept() {
-        let read = messages(br#"{"id": 1, "jsonrpc": "2.0", "id": 2, "result": {"a": NaN}}"#.to_vec());
+        let read = messages(br#"{"id": 1, "jsonrpc": "2.0", "id": 2, "result": {"a": NaN}}"#.to_vec().into());
         assert_eq!(read.messages[0].own_id(), Some(2));
         assert_eq!(read.messages[0].result.as_ref().unwrap().get(), r#"{"a": "NaN"}"#);
-        assert!(messages(b"Welcome to this server".to_vec()).has_strays);
-        let marked = messages(b"\xef\xbb\xbf{\"id\": \"1\", \"result\": \"\xff\"}".to_vec());
+        assert!(messages(b"Welcome to this server".to_vec().into()).has_strays);
+        let marked = messages(b"\xef\xbb\xbf{\"id\": \"1\", \"result\": \"\xff\"}".to_vec().into());
         assert_eq!(marked.messages[0].own_id(), Some(1));
         assert_eq!(marked.messages[0].result.as_ref().unwrap().get(), "\"\u{fffd}\"");
     }
 
     #[test]
     fn messages_before_other_text_are_read() {
-        let read = messages(br#"{"id": 1, "result": {}}{"id": 2, "error": {}} bye"#.to_vec());
+        let read = messages(br#"{"id": 1, "result": {}}{"id": 2, "error": {}} bye"#.to_vec().into());
         let ids: Vec<_> = read.messages.iter().map(Incoming::own_id).collect();
         assert_eq!((ids, read.has_strays), (vec![Some(1), Some(2)], true));
     }

@@ -78,6 +78,7 @@ mod http;
 mod incoming;
 mod link;
 mod list;
+mod message_memory;
 #[cfg(feature = "oauth")]
 mod oauth;
 mod observe;

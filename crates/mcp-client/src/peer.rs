@@ -15,6 +15,7 @@ use toolkit_mcp::{RpcError, json_bytes, response};
 use super::caller::{Listener, Progress};
 use super::failure::{Failure, ServerError};
 use super::incoming::{self, Incoming, number};
+use super::message_memory::Received;
 use super::outgoing::{Request, cancelled};
 use super::questions::Users;
 use super::raw::Raw;
@@ -261,7 +262,7 @@ impl Peer {
     ///
     /// `exchange` is the request in whose HTTP response the text was sent. Its answer belongs to it, whatever id it has: many
     /// servers and gateways send the id `null`, none, or one of their own.
-    pub(super) async fn receive(self: &Arc<Self>, text: Vec<u8>, exchange: Option<u64>) -> bool {
+    pub(super) async fn receive(self: &Arc<Self>, text: Received, exchange: Option<u64>) -> bool {
         let incoming::Messages { messages, has_strays } = incoming::read(text).await;
         let mut foreign = Vec::new();
         for message in messages {
@@ -499,7 +500,7 @@ mod tests {
 
     async fn announce(peer: &Arc<Peer>, method: &str, params: &Value) {
         let message = json!({ "jsonrpc": "2.0", "method": method, "params": params });
-        assert!(!peer.receive(message.to_string().into_bytes(), None).await, "{message}");
+        assert!(!peer.receive(message.to_string().into_bytes().into(), None).await, "{message}");
     }
 
     #[tokio::test]
@@ -521,7 +522,7 @@ mod tests {
         }
         announce(&peer, "notifications/resources/updated", &json!({ "uri": 7 })).await;
         let escaped = br#"{ "method": "notifications/resources/updated", "params": { "uri": "x:\/\/b" } }"#;
-        assert!(!peer.receive(escaped.to_vec(), None).await);
+        assert!(!peer.receive(escaped.to_vec().into(), None).await);
         assert_eq!(*updated.lock().unwrap(), ["x://a", &longest, "x://b"]);
     }
 

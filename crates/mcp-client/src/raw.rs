@@ -9,22 +9,30 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use toolkit_schema::repair::repaired;
 
+use super::message_memory::MessageMemory;
+
 /// The text of a JSON value in a message. Clones share the text of the message.
 #[derive(Clone)]
 pub(super) struct Raw {
-    message: Arc<String>,
+    message: Arc<MessageText>,
     range: Range<usize>,
+}
+
+/// The text of a message, which keeps its memory.
+pub(super) struct MessageText {
+    pub(super) text: String,
+    pub(super) memory: Option<MessageMemory>,
 }
 
 impl Raw {
     /// Returns a part of a message.
-    pub(super) fn part(message: &Arc<String>, part: &RawValue) -> Self {
-        let start = part.get().as_ptr().addr() - message.as_ptr().addr();
+    pub(super) fn part(message: &Arc<MessageText>, part: &RawValue) -> Self {
+        let start = part.get().as_ptr().addr() - message.text.as_ptr().addr();
         Self { message: Arc::clone(message), range: start..start + part.get().len() }
     }
 
     pub(super) fn get(&self) -> &str {
-        &self.message[self.range.clone()]
+        &self.message.text[self.range.clone()]
     }
 
     /// Parses the text, which is repaired if necessary.
@@ -76,12 +84,12 @@ impl Raw {
     pub(super) fn into_bytes(self) -> Vec<u8> {
         match Arc::try_unwrap(self.message) {
             Ok(message) => {
-                let mut bytes = message.into_bytes();
+                let mut bytes = message.text.into_bytes();
                 bytes.truncate(self.range.end);
                 bytes.drain(..self.range.start);
                 bytes
             }
-            Err(shared) => shared[self.range].as_bytes().to_vec(),
+            Err(shared) => shared.text[self.range].as_bytes().to_vec(),
         }
     }
 }
@@ -89,7 +97,7 @@ impl Raw {
 impl From<String> for Raw {
     fn from(text: String) -> Self {
         let range = 0..text.len();
-        Self { message: Arc::new(text), range }
+        Self { message: Arc::new(MessageText { text, memory: None }), range }
     }
 }
 

@@ -11,6 +11,7 @@ use toolkit::resource::ResourceChanges;
 use toolkit::{Coercion, ToolError};
 
 use super::endpoint::Endpoint;
+use super::message_memory::MessageLimit;
 use super::process::Program;
 use super::tool_rules::ToolRules;
 
@@ -138,6 +139,11 @@ impl Remote {
     /// Returns true if the server is a process of this machine, which each connection starts.
     pub(super) fn is_process(&self) -> bool {
         matches!(*self.target, RemoteTarget::Stdio(_))
+    }
+
+    /// Returns the limit of the messages of the server.
+    pub(super) fn message_limit(&self) -> MessageLimit {
+        MessageLimit { server: Arc::clone(&self.name), max_bytes: self.limits.message_bytes }
     }
 }
 

@@ -16,6 +16,7 @@ use toolkit_runtime::LineReader;
 
 use super::failure::Failure;
 use super::incoming::number;
+use super::message_memory::{LARGE, MessageLimit, Received};
 use super::peer::{Asking, Peer, PeerAnswer, Transport};
 use super::process::{ExitState, Process};
 use super::redaction::Redaction;
@@ -47,7 +48,7 @@ impl Stdio {
     pub(super) fn new(
         (process, input, output): (Process, ChildStdin, ChildStdout),
         exit_state: &Arc<ExitState>,
-        max_bytes: usize,
+        limit: MessageLimit,
     ) -> (Self, StdoutReader) {
         let stdio = Self {
             input: Arc::new(ServerInput::new(Some(input))),
@@ -64,7 +65,7 @@ impl Stdio {
             exit_state: Arc::clone(exit_state),
             closing: stdio.closing.clone(),
             ended: Arc::clone(&stdio.ended),
-            max_bytes,
+            limit,
         };
         (stdio, reader)
     }
@@ -156,7 +157,7 @@ pub(super) struct StdoutReader {
     exit_state: Arc<ExitState>,
     closing: CancelToken,
     ended: Arc<SetOnce<()>>,
-    max_bytes: usize,
+    limit: MessageLimit,
 }
 
 impl StdoutReader {
@@ -188,7 +189,7 @@ impl StdoutReader {
     /// Passes on each line. Returns true at the end of the output.
     async fn run(&mut self, peer: &Weak<Peer>) -> bool {
         loop {
-            let line = match self.output.next(self.max_bytes.saturating_add(1)).await {
+            let Received { bytes: mut line, memory } = match self.line().await {
                 Ok(Some(line)) => line,
                 Ok(None) => return true,
                 Err(error) => {
@@ -196,21 +197,20 @@ impl StdoutReader {
                     return false;
                 }
             };
-            // A line of the maximum size has its end as well.
-            if line.len() > self.max_bytes && !line.ends_with(b"\n") {
-                let start = line[..line.len().min(HEAD)].to_vec();
-                if !self.skip(start, peer).await {
+            if line.len() > self.limit.max_bytes && !line.ends_with(b"\n") {
+                line.truncate(HEAD);
+                drop(memory);
+                if !self.skip(line, peer).await {
                     return true;
                 }
                 continue;
             }
-            let line = line.trim_ascii();
+            line.truncate(line.trim_ascii_end().len());
             if line.is_empty() {
                 continue;
             }
-            let line = line.to_vec();
             let Some(peer) = peer.upgrade() else { return false };
-            if peer.receive(line, None).await && self.exit_state.count_stray() > MAX_STRAYS {
+            if peer.receive(Received::new(line, memory), None).await && self.exit_state.count_stray() > MAX_STRAYS {
                 self.exit_state.record("it does not speak MCP".to_owned());
                 return false;
             }
@@ -218,6 +218,24 @@ impl StdoutReader {
             // A server that sends without pause must not starve other tasks.
             tokio::task::consume_budget().await;
         }
+    }
+
+    /// Reads a line with its end, or the front of one that is too long, or returns `None` at the end of the output.
+    async fn line(&mut self) -> io::Result<Option<Received>> {
+        // A line of the maximum size has its end as well.
+        let max_bytes = self.limit.max_bytes.saturating_add(1);
+        let Some(front) = self.output.next(LARGE.min(max_bytes)).await? else { return Ok(None) };
+        let (mut line, mut memory) = (front.to_vec(), None);
+        while line.len() >= LARGE && line.len() < max_bytes && !line.ends_with(b"\n") {
+            if memory.is_none() {
+                memory = Some(self.limit.memory(max_bytes).await);
+            }
+            match self.output.next(PART.min(max_bytes - line.len())).await? {
+                Some(part) => line.extend_from_slice(part),
+                None => break,
+            }
+        }
+        Ok(Some(Received { bytes: line, memory }))
     }
 
     /// Skips the rest of a line that is too long, and ends the request that it answers: the other ones go on. Returns false at
@@ -243,8 +261,8 @@ impl StdoutReader {
         let Some(peer) = peer.upgrade() else { return false };
         let id = id_at_start(&head).or_else(|| id_at_end(&tail)).or_else(|| peer.only_open());
         match id {
-            Some(id) => drop(peer.answer(id, Err(Failure::TooLarge(self.max_bytes)))),
-            None => tracing::warn!("a message of a server with more than {} bytes is dropped", self.max_bytes),
+            Some(id) => drop(peer.answer(id, Err(Failure::TooLarge(self.limit.max_bytes)))),
+            None => tracing::warn!("a message of a server with more than {} bytes is dropped", self.limit.max_bytes),
         }
         goes_on
     }

@@ -32,7 +32,7 @@ struct SharedUnits<K> {
     /// The maximum ratio of the units of an owner to the free units.
     ratio: u64,
     held: Mutex<HeldUnits<K>>,
-    #[cfg(feature = "calls")]
+    #[cfg(any(feature = "calls", feature = "lines"))]
     returned: tokio::sync::Notify,
 }
 
@@ -74,7 +74,7 @@ impl<K: Eq + Hash> SharedBudget<K> {
             max,
             ratio,
             held: Mutex::new(HeldUnits { n_free: max, of_owner: HashMap::new() }),
-            #[cfg(feature = "calls")]
+            #[cfg(any(feature = "calls", feature = "lines"))]
             returned: tokio::sync::Notify::new(),
         }))
     }
@@ -97,7 +97,7 @@ impl<K: Eq + Hash> SharedBudget<K> {
     }
 
     /// Returns a future that completes when units are returned after this call.
-    #[cfg(feature = "calls")]
+    #[cfg(any(feature = "calls", feature = "lines"))]
     pub fn returned(&self) -> impl Future<Output = ()> + '_ {
         self.0.returned.notified()
     }
@@ -134,7 +134,7 @@ impl<K: Clone + Eq + Hash> BudgetShare<K> {
     }
 
     /// Waits until there are `n_more` units for the owners, and takes them.
-    #[cfg(feature = "calls")]
+    #[cfg(any(feature = "calls", feature = "lines"))]
     pub async fn grow_when_free(&mut self, n_more: u64) {
         let budget = self.budget.clone();
         loop {
@@ -188,7 +188,7 @@ impl<K: Eq + Hash> BudgetShare<K> {
             }
         }
         drop(held);
-        #[cfg(feature = "calls")]
+        #[cfg(any(feature = "calls", feature = "lines"))]
         self.budget.0.returned.notify_waiters();
     }
 }

@@ -15,6 +15,7 @@ use super::legacy_sse::LegacySse;
 use super::session::Session;
 use crate::authorizer::Authorizer;
 use crate::endpoint::Endpoint;
+use crate::message_memory::MessageLimit;
 use crate::remote::Limits;
 
 /// The HTTP transport.
@@ -26,7 +27,7 @@ pub(super) struct Http {
     pub(super) headers: HeaderMap,
     pub(super) token: Option<SecretString>,
     pub(super) authorizer: Option<Arc<dyn Authorizer>>,
-    pub(super) max_bytes: usize,
+    pub(super) limit: MessageLimit,
     /// The maximum time for which a message waits because the server limits the rate of requests.
     pub(super) max_rate_wait: Duration,
     pub(super) session: Mutex<Session>,
@@ -50,6 +51,7 @@ impl Http {
         endpoint: &Endpoint,
         authorizer: Option<Arc<dyn Authorizer>>,
         limits: &Limits,
+        limit: MessageLimit,
     ) -> Self {
         let mut headers = endpoint.headers.clone();
         if endpoint.token.is_some() || authorizer.is_some() {
@@ -61,7 +63,7 @@ impl Http {
             headers,
             token: endpoint.token.clone(),
             authorizer,
-            max_bytes: limits.message_bytes,
+            limit,
             // Half of the time, so that the reason is known before the timeout.
             max_rate_wait: (limits.start / 2).min(MAX_RATE_WAIT),
             session: Mutex::default(),

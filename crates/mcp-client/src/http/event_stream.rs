@@ -30,7 +30,7 @@ impl Http {
         caller: Option<&CallerToken>,
         response: Response,
     ) -> Result<(), Failure> {
-        let mut events = Events::new(response, self.max_bytes);
+        let mut events = Events::new(response, self.limit.clone());
         let mut n_resumed = 0;
         let mut n_sessions = self.n_sessions.subscribe();
         let nth = *n_sessions.borrow_and_update();
@@ -86,7 +86,7 @@ impl Http {
             }
         };
         let response = self.authorized(caller, open).await?;
-        Ok(Events::new(response, self.max_bytes))
+        Ok(Events::new(response, self.limit.clone()))
     }
 
     /// Reads the stream of the session, if there is one.

@@ -9,6 +9,7 @@ use tokio::sync::watch;
 use toolkit_runtime::{EventReader, ServerEvent};
 
 use crate::failure::Failure;
+use crate::message_memory::{LARGE, MessageLimit, MessageMemory, Received};
 
 /// The media type of events.
 pub(super) const EVENTS: &str = "text/event-stream";
@@ -22,7 +23,10 @@ pub(super) struct Events {
     response: Response,
     reader: EventReader,
     bytes: Bytes,
-    max_bytes: usize,
+    /// The number of bytes that were read of the next event.
+    n_bytes: usize,
+    memory: Option<MessageMemory>,
+    limit: MessageLimit,
     pub(super) place: StreamPlace,
 }
 
@@ -35,12 +39,14 @@ pub(super) struct StreamPlace {
 }
 
 impl Events {
-    pub(super) fn new(response: Response, max_bytes: usize) -> Self {
+    pub(super) fn new(response: Response, limit: MessageLimit) -> Self {
         Self {
             response,
-            reader: EventReader::new(max_bytes),
+            reader: EventReader::new(limit.max_bytes),
             bytes: Bytes::new(),
-            max_bytes,
+            n_bytes: 0,
+            memory: None,
+            limit,
             place: StreamPlace::default(),
         }
     }
@@ -53,12 +59,17 @@ impl Events {
     pub(super) async fn next(&mut self) -> Result<Option<ServerEvent>, Failure> {
         loop {
             let mut rest = &self.bytes[..];
-            let event = self.reader.next_event(&mut rest).map_err(|_| Failure::TooLarge(self.max_bytes))?;
-            let n_rest = rest.len();
-            self.bytes.advance(self.bytes.len() - n_rest);
+            let event = self.reader.next_event(&mut rest).map_err(|_| Failure::TooLarge(self.limit.max_bytes))?;
+            let n_read = self.bytes.len() - rest.len();
+            self.bytes.advance(n_read);
+            self.n_bytes += n_read;
             if let Some(event) = event {
+                self.n_bytes = 0;
                 self.place.pass(&event);
                 return Ok(Some(event));
+            }
+            if self.n_bytes > LARGE && self.memory.is_none() {
+                self.memory = Some(self.limit.memory(self.limit.max_bytes).await);
             }
             match self.response.chunk().await.map_err(Failure::Client)? {
                 Some(more) => self.bytes = more,
@@ -68,20 +79,16 @@ impl Events {
     }
 
     /// Returns the data of the next message, or `None` at the end. Events with another name, and without data, are none.
-    pub(super) async fn next_message(&mut self) -> Result<Option<Vec<u8>>, Failure> {
+    pub(super) async fn next_message(&mut self) -> Result<Option<Received>, Failure> {
         while let Some(event) = self.next().await? {
-            if let Some(message) = message(event) {
-                return Ok(Some(message));
+            let memory = self.memory.take();
+            let is_message = matches!(event.name.as_deref(), None | Some(b"" | b"message"));
+            if let Some(data) = event.data.filter(|data| is_message && !data.trim_ascii().is_empty()) {
+                return Ok(Some(Received::new(data, memory)));
             }
         }
         Ok(None)
     }
-}
-
-/// Returns the data of an event that is a message.
-pub(super) fn message(event: ServerEvent) -> Option<Vec<u8>> {
-    let is_message = matches!(event.name.as_deref(), None | Some(b"" | b"message"));
-    event.data.filter(|data| is_message && !data.trim_ascii().is_empty())
 }
 
 impl StreamPlace {

@@ -20,6 +20,7 @@ use super::legacy_sse::Opening;
 use super::session::{SESSION, Session, VERSION};
 use crate::failure::{Failure, HttpFailure, ServerError};
 use crate::incoming::{Incoming, Messages};
+use crate::message_memory::{LARGE, Received};
 use crate::outgoing::Request;
 use crate::peer::Peer;
 use crate::redaction::Redaction;
@@ -116,7 +117,7 @@ impl Http {
         let opening = || {
             let request = self.client.get(self.url.clone()).headers(self.headers.clone());
             let request = token.iter().fold(request, |request, token| request.bearer_auth(token.expose()));
-            Opening { request, max_bytes: self.max_bytes, n_streams: &self.n_streams }
+            Opening { request, limit: self.limit.clone(), n_streams: &self.n_streams }
         };
         let stream = match &self.legacy {
             Some(legacy) => Some(legacy.stream(peer, post.method == Some("initialize"), opening).await?),
@@ -191,19 +192,23 @@ impl Http {
     }
 
     /// Reads a body within the size limit.
-    async fn read_body(&self, mut response: Response) -> Result<Vec<u8>, Failure> {
-        let too_large = || Failure::TooLarge(self.max_bytes);
-        if response.content_length().is_some_and(|length| length > self.max_bytes as u64) {
-            return Err(too_large());
+    async fn read_body(&self, mut response: Response) -> Result<Received, Failure> {
+        let max_bytes = self.limit.max_bytes;
+        let length = response.content_length().map(|length| usize::try_from(length).unwrap_or(usize::MAX));
+        if length.is_some_and(|length| length > max_bytes) {
+            return Err(Failure::TooLarge(max_bytes));
         }
-        let mut body = Vec::new();
+        let (mut body, mut memory) = (Vec::new(), None);
         while let Some(chunk) = response.chunk().await.map_err(Failure::Client)? {
-            if chunk.len() > self.max_bytes - body.len() {
-                return Err(too_large());
+            if chunk.len() > max_bytes - body.len() {
+                return Err(Failure::TooLarge(max_bytes));
+            }
+            if body.len() + chunk.len() > LARGE && memory.is_none() {
+                memory = Some(self.limit.memory(length.unwrap_or(max_bytes)).await);
             }
             body.extend_from_slice(&chunk);
         }
-        Ok(body)
+        Ok(Received::new(body, memory))
     }
 }
 

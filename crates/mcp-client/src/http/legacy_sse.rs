@@ -7,8 +7,9 @@ use reqwest::{RequestBuilder, Url};
 use tokio::sync::{Mutex, watch};
 use tokio::task::JoinHandle;
 
-use super::events::{EVENTS, Events, OpenStream, message};
+use super::events::{EVENTS, Events, OpenStream};
 use crate::failure::{Failure, HttpFailure};
+use crate::message_memory::MessageLimit;
 use crate::peer::Peer;
 
 /// The stream of a server.
@@ -25,7 +26,7 @@ pub(super) struct EventStream {
 /// What a stream is opened with.
 pub(super) struct Opening<'h> {
     pub(super) request: RequestBuilder,
-    pub(super) max_bytes: usize,
+    pub(super) limit: MessageLimit,
     /// Counts the stream.
     pub(super) n_streams: &'h watch::Sender<usize>,
 }
@@ -56,13 +57,13 @@ impl LegacySse {
 
 impl EventStream {
     /// Opens the stream and waits for the event with the endpoint.
-    async fn open(Opening { request, max_bytes, n_streams }: Opening<'_>, peer: &Arc<Peer>) -> Result<Self, Failure> {
+    async fn open(Opening { request, limit, n_streams }: Opening<'_>, peer: &Arc<Peer>) -> Result<Self, Failure> {
         let response = request.header(ACCEPT, EVENTS).send().await.map_err(Failure::Client)?;
         if !response.status().is_success() {
             return Err(Failure::Status(HttpFailure::read(response).await.0));
         }
         let base = response.url().clone();
-        let mut events = Events::new(response, max_bytes);
+        let mut events = Events::new(response, limit);
         let endpoint = loop {
             let event = events.next().await?.ok_or(Failure::Closed)?;
             if event.name.as_deref() == Some(b"endpoint") {
@@ -91,12 +92,10 @@ impl Drop for EventStream {
 
 /// Passes on the messages of a stream until it ends.
 async fn read(mut events: Events, peer: Weak<Peer>, _open: OpenStream) {
-    while let Ok(Some(event)) = events.next().await {
+    while let Ok(Some(message)) = events.next_message().await {
         let Some(peer) = peer.upgrade() else { return };
-        if let Some(message) = message(event) {
-            // An error without an id is the answer to the only request.
-            let only = peer.only_open();
-            peer.receive(message, only).await;
-        }
+        // An error without an id is the answer to the only request.
+        let only = peer.only_open();
+        peer.receive(message, only).await;
     }
 }
