@@ -99,6 +99,11 @@ fn build_checked(schema: &Value, dialect: Dialect, has_names: bool, has_plan: bo
                     }
                 });
                 diagnostics.extend(check_unknown_locations(dialect, &graph));
+                #[cfg(feature = "jsonschema")]
+                let cost = match &compiled {
+                    Compiled::Evaluator(_) => cost,
+                    Compiled::Library(_) => cost.of_library(&graph)?,
+                };
                 return match diagnostics.is_empty() {
                     true => Ok(Checked { compiled, cost }),
                     false => Err(SchemaError::new(diagnostics)),

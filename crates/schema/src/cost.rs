@@ -11,7 +11,7 @@ mod visits;
 
 use serde_json::Value;
 
-use self::visits::{VISIT_BUDGET, Visits};
+use self::visits::{VISIT_BUDGET, VisitedBy, Visits};
 use super::error::{SchemaDiagnostic, SchemaErrorKind};
 use super::graph::{Graph, MAX_DEPTH, SchemaNode};
 use super::json::is_deeper;
@@ -41,10 +41,21 @@ impl Cost {
     pub(super) fn new(graph: &Graph<'_>) -> Result<Self, SchemaDiagnostic> {
         let order = in_order(graph)?;
         let depth = depth(graph, &order)?;
-        let checking = Visits::count(graph, &order, false)?;
+        let checking = Visits::count(graph, &order, VisitedBy::Check)?;
         let has_tags = graph.nodes.iter().any(|node| !node.tagged.is_empty());
-        let explaining = if has_tags { Visits::count(graph, &order, true)? } else { checking.clone() };
+        let explaining =
+            if has_tags { Visits::count(graph, &order, VisitedBy::Explanation)? } else { checking.clone() };
         Ok(Self { depth, checking, explaining })
+    }
+
+    /// Returns the bounds for values that `jsonschema` validates.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Cost::new`].
+    #[cfg(feature = "jsonschema")]
+    pub(super) fn of_library(self, graph: &Graph<'_>) -> Result<Self, SchemaDiagnostic> {
+        Ok(Self { checking: Visits::count(graph, &in_order(graph)?, VisitedBy::Library)?, ..self })
     }
 
     /// Returns the rule that `instance` violates by its size, or `None` if it may be validated.
@@ -211,5 +222,21 @@ mod tests {
         assert!(matches!(cost.error_detail(&nested(3)), ErrorDetail::Full));
         assert!(matches!(cost.error_detail(&nested(40)), ErrorDetail::Discriminated));
         assert!(matches!(cost.error_detail(&nested(MAX_DEPTH + 1)), ErrorDetail::None));
+    }
+
+    #[cfg(feature = "jsonschema")]
+    #[test]
+    fn a_value_that_cannot_be_interrupted_is_bounded_by_the_lists_that_it_is_compared_with() {
+        use crate::Schema;
+
+        let listed: Vec<u32> = (0..8_000).collect();
+        let interrupted = json!({ "items": { "enum": listed } });
+        let mut by_library = interrupted.clone();
+        by_library["items"]["$anchor"] = json!("item");
+        let values = json!(vec![0; 50_000]);
+        assert!(Schema::from_value(interrupted).unwrap().is_valid(&values));
+        let violations = Schema::from_value(by_library.clone()).unwrap().validate(&values).unwrap_err();
+        assert!(violations.to_string().contains("too expensive to validate"), "{violations}");
+        assert!(Schema::from_value(by_library).unwrap().is_valid(&json!(vec![0; 10_000])));
     }
 }

@@ -17,6 +17,7 @@ use self::assertion::failed;
 use self::rules::{Rule, Rules};
 pub(crate) use self::rules::{needs_library, supports};
 use super::failure::{FailureKind, KeywordFailure, Location, PathToken};
+use super::interrupt::is_cancelled;
 use super::plan::{Pattern, Plan, PlanPlace};
 use super::walk;
 use crate::{equality, tagged};
@@ -30,6 +31,9 @@ pub(super) struct Evaluator {
 
 /// The number of values from which on an `enum` is searched by canonical texts.
 const LONG_LIST: usize = 64;
+
+/// The number of schemas after which an evaluation asks again whether it is cancelled.
+const CANCEL_INTERVAL: u32 = 4096;
 
 /// The state of one evaluation.
 struct Evaluation<'v> {
@@ -49,6 +53,10 @@ struct Evaluation<'v> {
     is_brief: bool,
     /// The parts of the current value that its schemas have evaluated. Collected where an unevaluated keyword needs them.
     seen: Option<Box<Seen<'v>>>,
+    /// The number of schemas that were evaluated.
+    n_schemas: u32,
+    /// True once no further schema is evaluated.
+    is_cancelled: bool,
 }
 
 impl Evaluator {
@@ -115,10 +123,25 @@ impl Evaluator {
     ) -> Vec<KeywordFailure<'v>> {
         let (evaluator, place) = (self, plan.map(PlanPlace::root));
         let (pointer, path) = (Vec::with_capacity(FEW), Vec::with_capacity(FEW));
-        let mut evaluation =
-            Evaluation { root: schema, evaluator, pointer, path, place, most, most_in_branch, is_brief, seen: None };
+        let mut evaluation = Evaluation {
+            root: schema,
+            evaluator,
+            pointer,
+            path,
+            place,
+            most,
+            most_in_branch,
+            is_brief,
+            seen: None,
+            n_schemas: 0,
+            is_cancelled: false,
+        };
         let mut failures = Vec::new();
         evaluation.schema(schema, instance, &mut failures);
+        if evaluation.is_cancelled {
+            failures.clear();
+            evaluation.fail(FailureKind::False, instance, &mut failures);
+        }
         failures
     }
 }
@@ -130,6 +153,13 @@ const FEW: usize = 10;
 
 impl<'v> Evaluation<'v> {
     fn schema(&mut self, schema: &'v Value, instance: &'v Value, failures: &mut Failures<'v>) {
+        self.n_schemas = self.n_schemas.wrapping_add(1);
+        if self.n_schemas.is_multiple_of(CANCEL_INTERVAL) {
+            self.is_cancelled |= is_cancelled();
+        }
+        if self.is_cancelled {
+            return;
+        }
         let keywords = match schema {
             Value::Object(keywords) => keywords,
             Value::Bool(false) => return self.fail(FailureKind::False, instance, failures),
@@ -510,6 +540,8 @@ impl<'v> Evaluation<'v> {
                 most_in_branch: self.most_in_branch,
                 is_brief: self.is_brief,
                 seen: None,
+                n_schemas: 0,
+                is_cancelled: false,
             };
             let mut inner = Vec::new();
             of_key.schema(schema, &key, &mut inner);

@@ -42,7 +42,7 @@
 //! | `schema` | a checked schema, which validates values |
 //! | `check`, `patterns`, `cost`, `graph`, `reference`, `dialect` | the checks of a schema, and its validator; see `check` |
 //! | `plan` | validation while JSON is read or written, for the keywords that look at one value at a time |
-//! | `evaluate` | validation of a tree, for schemas that have a plan |
+//! | `evaluate`, `interrupt` | validation of a tree, for schemas that have a plan; its end when the call is cancelled |
 //! | `violation`, `error`, `failure` | what is wrong with a value, and with a schema |
 //! | `generate`, `portable`, `doc_link`, `close`, `explore` | a schema from a Rust type: generated, rewritten in portable keywords and without links to items, closed, and completed with what the type reads |
 //! | `format`, `base64` | descriptions and patterns of string formats; bytes as text |
@@ -72,6 +72,7 @@ mod failure;
 pub mod generate;
 mod graph;
 pub mod inline;
+mod interrupt;
 mod number;
 mod reference;
 mod schema;
@@ -137,6 +138,7 @@ pub use self::violation::{Repairs, declared_pointer};
 pub use self::base64::Base64;
 pub use self::error::{SchemaDiagnostic, SchemaError, SchemaErrorKind, ValidationError};
 pub use self::format::enforce_formats;
+pub use self::interrupt::cancellable;
 pub use self::plan::{CheckPath, PlanObstacle};
 pub use self::schema::Schema;
 pub use self::violation::{Violation, Violations};

@@ -13,6 +13,22 @@ use crate::graph::{Graph, Label, MAX_DEPTH, MAX_SUBSCHEMAS, SchemaNode};
 #[derive(Clone)]
 pub(super) struct Visits(Vec<u64>);
 
+/// The evaluation whose visits are counted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum VisitedBy {
+    /// Decides whether a value is valid.
+    Check,
+    /// Explains why a value is not valid, in every branch.
+    Explanation,
+    /// Decides by `jsonschema`, which cannot be interrupted, and compares a value with each one of an `enum`.
+    #[cfg(feature = "jsonschema")]
+    Library,
+}
+
+/// The number of values of an `enum` with which a value is compared in the time of one visit.
+#[cfg(feature = "jsonschema")]
+const COMPARED: usize = 16;
+
 /// Counts up to this number are ignored. A schema can reach it without references, by the length of a list.
 const NEGLIGIBLE: u64 = 1024;
 /// The maximum number of visits for validation, which take some seconds.
@@ -60,9 +76,10 @@ impl Visits {
     }
 
     /// Counts visits level by level, until the counts are stable or exceed the limit.
-    pub(super) fn count(graph: &Graph<'_>, order: &[usize], every_branch: bool) -> Result<Self, SchemaDiagnostic> {
+    pub(super) fn count(graph: &Graph<'_>, order: &[usize], by: VisitedBy) -> Result<Self, SchemaDiagnostic> {
         let asks = graph.nodes.iter().any(|node| node.unevaluated);
-        let mut counter = Counter { graph, every_branch, asks, at: vec![1; graph.nodes.len()], work: 0 };
+        let (at, every_branch) = (by.visits_of_each(graph), by == VisitedBy::Explanation);
+        let mut counter = Counter { graph, every_branch, asks, at, work: 0 };
         counter.in_place(order)?;
         let here = counter.at.clone();
         let mut visits = vec![counter.at[0]];
@@ -74,10 +91,29 @@ impl Visits {
             }
             visits.push(counter.at[0]);
         }
-        if visits.last().is_some_and(|&last| last <= NEGLIGIBLE) {
+        if by.is_interrupted() && visits.last().is_some_and(|&last| last <= NEGLIGIBLE) {
             visits.clear();
         }
         Ok(Self(visits))
+    }
+}
+
+impl VisitedBy {
+    /// Returns the number of visits to a value for each schema alone.
+    fn visits_of_each(self, graph: &Graph<'_>) -> Vec<u64> {
+        match self {
+            Self::Check | Self::Explanation => vec![1; graph.nodes.len()],
+            #[cfg(feature = "jsonschema")]
+            Self::Library => {
+                let n_listed = |schema: &Value| schema.get("enum").and_then(Value::as_array).map_or(0, Vec::len);
+                graph.schemas().map(|(_, schema)| 1 + (n_listed(schema) / COMPARED) as u64).collect()
+            }
+        }
+    }
+
+    /// Returns true if a cancelled call ends the evaluation.
+    fn is_interrupted(self) -> bool {
+        matches!(self, Self::Check | Self::Explanation)
     }
 }
 
