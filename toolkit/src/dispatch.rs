@@ -45,6 +45,7 @@
 //! | `pipeline` | the stages of every call, in order: select, admit, acquire a permit, run, report |
 //! | `function` | a function of this program: decoding of its arguments, the function, `encode` of its result |
 //! | `backend_call` | the same stages for a tool that a backend runs |
+//! | `tree_memory` | the memory of the trees of arguments and results that no plan accepts |
 //! | `call_state` | state that is computed for each call |
 //! | `wait` | timeouts, cancellation, and the threads of `blocking` functions |
 //! | `builder` | the configuration, and the check that the tools of the catalog can run with it |
@@ -60,6 +61,7 @@ mod layer;
 mod pipeline;
 mod prepared;
 mod shared;
+mod tree_memory;
 mod wait;
 
 use std::sync::Arc;

@@ -1,13 +1,13 @@
 //! Calls of tools that a backend runs.
 
 use std::pin::pin;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::pipeline::admit;
-use super::shared::{Dispatcher, Policy};
+use super::shared::{Dispatcher, Policy, validate_cancellable};
+use super::tree_memory;
 use crate::backend::{BackendCall, Normal, Parts, Route, normalize, unreadable, without_tool_id};
 use crate::call::{
     Arguments, Change, Coercion, Context, ErrorKind, McpResult, RunResult, ToolError, check_output_tree,
@@ -16,7 +16,6 @@ use crate::call::{
 use crate::stream::Queue;
 use crate::tool::Tool;
 use toolkit_schema::Schema;
-use toolkit_schema::json::TextScan;
 use toolkit_schema::plan::Plan;
 use toolkit_schema::repair::{in_range, repaired};
 
@@ -32,7 +31,7 @@ pub(super) async fn run_on_backend(
     let admission = admit(dispatcher, context, tool, Some(&arguments))?;
     let policy = &dispatcher.shared.policy;
     let coercion = dispatcher.coercion_of(Some(route.backend.backend()));
-    let (arguments, changes) = fitting(policy.validate_input, coercion, tool, arguments)?;
+    let (arguments, changes) = fitting(policy.validate_input, coercion, context, tool, arguments)?;
     let list = tool.output().filter(|schema| policy.validate_output && schema.is_list_of_any_length());
     let parts = parts.map(|queue| Parts { queue, list });
     let running = route.backend.counters().start();
@@ -51,7 +50,7 @@ pub(super) async fn run_on_backend(
     let answer = admission.bounded(work).await;
     let result = answer
         .and_then(|answer| normalize(tool, answer))
-        .and_then(|normal| finish(policy, tool, route, normal, changes));
+        .and_then(|normal| finish(policy, context, tool, route, normal, changes));
     running.end(result.as_ref().err().map(ToolError::kind));
     result.map_err(|error| without_tool_id(error, tool.name()).with_backend(route.target.clone()))
 }
@@ -60,6 +59,7 @@ pub(super) async fn run_on_backend(
 fn fitting<'a>(
     validates: bool,
     coercion: Coercion,
+    context: &Context,
     tool: &Tool,
     arguments: Arguments<'a>,
 ) -> Result<(Arguments<'a>, Vec<Change>), ToolError> {
@@ -73,12 +73,14 @@ fn fitting<'a>(
     {
         return Ok((arguments, Vec::new()));
     }
-    let (sent, outcome) = match validated_arguments(tool, &arguments, coercion) {
+    let _held = tree_memory::of_arguments(&arguments)?;
+    let validated = |sent: &Arguments<'_>| validate_cancellable(context, || validated_arguments(tool, sent, coercion));
+    let (sent, outcome) = match validated(&arguments) {
         Err(error) if error.kind() == ErrorKind::MalformedJson => {
             // Other programs accept more than this parser.
             let Arguments::Json(text) = &arguments else { return Err(error) };
             let sent = repaired(text).into();
-            match validated_arguments(tool, &sent, coercion) {
+            match validated(&sent) {
                 Err(again) if again.kind() == ErrorKind::MalformedJson => return Err(error),
                 outcome => (sent, outcome),
             }
@@ -98,13 +100,16 @@ fn fitting<'a>(
 /// Validates an answer against the output schema.
 fn finish(
     policy: &Policy,
+    context: &Context,
     tool: &Tool,
     route: &Route,
     normal: Normal,
     changes: Vec<Change>,
 ) -> Result<RunResult, ToolError> {
     let schema = tool.output().filter(|_| policy.validate_output);
-    let check = |value: &Value| schema.map_or(Ok(()), |schema| check_output_tree(schema, value));
+    let check_tree =
+        |schema: &Schema, value: &Value| validate_cancellable(context, || check_output_tree(schema, value));
+    let check = |value: &Value| schema.map_or(Ok(()), |schema| check_tree(schema, value));
     let result = |mcp| RunResult::from_backend(tool.id().to_string(), route.target.clone(), mcp, changes);
     match normal {
         Normal::Nothing => check(&Value::Null).map(|()| result(None)),
@@ -115,13 +120,13 @@ fn finish(
         Normal::Json(json) => {
             // A text without a tree takes no memory beside its own.
             if !matches(schema, &json) {
-                let _held = tree_memory(&String::from_utf8_lossy(&json))?;
+                let _held = tree_memory::of_result(&json)?;
                 check(&toolkit_schema::json::parse(&json).map_err(unreadable)?)?;
             }
             Ok(result(None).with_json(json))
         }
         Normal::Mcp(mcp) => match schema {
-            Some(schema) => checked(schema, mcp).map(|mcp| result(Some(mcp))),
+            Some(schema) => checked(schema, mcp, check_tree).map(|mcp| result(Some(mcp))),
             None => Ok(result(Some(mcp))),
         },
     }
@@ -133,46 +138,24 @@ fn matches(schema: Option<&Schema>, json: &[u8]) -> bool {
     plan.is_some_and(|plan| plan.decode::<IgnoredAny>(json).is_ok()) && !has_surrogates(json)
 }
 
-/// The number of values in a result for which a tree is built to compare it with its output schema.
-const MAX_TREE_VALUES: usize = 1_000_000;
-
-/// The number of values from which on one tree is built at a time.
-const LARGE_TREE: usize = 50_000;
-
-/// Waits for the memory of the tree of a result, of which large ones have one after the other.
-///
-/// # Errors
-///
-/// Returns an error for a result with too many values. Most need no tree, since a plan of their schema reads the text.
-fn tree_memory(json: &str) -> Result<Option<MutexGuard<'static, ()>>, ToolError> {
-    static TREES: Mutex<()> = Mutex::new(());
-
-    // Each value has at least two bytes.
-    let n_values = if json.len() < 2 * LARGE_TREE { 0 } else { TextScan::new(json).n_values };
-    if n_values > MAX_TREE_VALUES {
-        let message = format!(
-            "the result has {n_values} values, more than the limit of {MAX_TREE_VALUES} for a result that does not match its \
-             output schema, or whose schema has a keyword such as `uniqueItems` that looks at more than one value"
-        );
-        return Err(ToolError::new(ErrorKind::ResultTooLarge, message));
-    }
-    Ok((n_values >= LARGE_TREE).then(|| TREES.lock().unwrap_or_else(PoisonError::into_inner)))
-}
-
 /// Validates the result of an MCP server against the output schema.
-fn checked(schema: &Schema, mcp: McpResult) -> Result<McpResult, ToolError> {
+fn checked(
+    schema: &Schema,
+    mcp: McpResult,
+    check_tree: impl Fn(&Schema, &Value) -> Result<(), ToolError>,
+) -> Result<McpResult, ToolError> {
     let json = mcp.exact_structured().unwrap_or(b"null");
     if matches(Some(schema), json) {
         return Ok(mcp);
     }
-    let _held = tree_memory(&String::from_utf8_lossy(json))?;
+    let _held = tree_memory::of_result(json)?;
     if let Ok(value) = toolkit_schema::json::parse(json) {
-        return check_output_tree(schema, &value).map(|()| mcp);
+        return check_tree(schema, &value).map(|()| mcp);
     }
     // Numbers of any size are compared as the largest floats. Of several keys, the last counts.
     let in_range = in_range(&String::from_utf8_lossy(json));
     let value: Value = serde_json::from_str(&in_range).map_err(|error| unreadable(error.to_string()))?;
-    check_output_tree(schema, &value)?;
+    check_tree(schema, &value)?;
     Ok(match mcp.has_unbounded_numbers() {
         true => mcp,
         // Programs that read the first of several keys would see another value than the validated one.

@@ -11,7 +11,8 @@ use serde_json::Value;
 
 use super::call_state::of_call;
 use super::encode::Encode;
-use super::shared::{Dispatcher, Policy};
+use super::shared::{Dispatcher, Policy, validate_cancellable};
+use super::tree_memory;
 use crate::call::{
     Arguments, BoxFuture, Change, Content, Context, RunResult, ToolError, check_value, not_json, read_tree,
     validated_arguments, validated_texts,
@@ -206,6 +207,7 @@ impl Invocation<'_> {
                 return Ok(());
             }
         }
+        let _held = if validates { tree_memory::of_arguments(self.arguments)? } else { None };
         read_tree(self.host.tool(), property, validates, self.arguments, self.tree(changes), changes, read)
     }
 
@@ -216,10 +218,10 @@ impl Invocation<'_> {
             return self.arguments.to_tree();
         }
         let (tool, coercion) = (self.host.tool(), self.host.dispatcher().coercion_of(None));
-        let (tree, changed) = match self.entry.prompt {
-            Some(_) => validated_texts(tool, self.arguments)?,
-            None => validated_arguments(tool, self.arguments, coercion)?,
-        };
+        let (tree, changed) = validate_cancellable(self.host.context(), || match self.entry.prompt {
+            Some(_) => validated_texts(tool, self.arguments),
+            None => validated_arguments(tool, self.arguments, coercion),
+        })?;
         *changes = changed;
         Ok(tree)
     }
@@ -294,7 +296,10 @@ impl Invocation<'_> {
     ) -> Result<Vec<u8>, ToolError> {
         let policy = self.host.policy();
         match Plan::write_unchecked(&mut json, policy.max_result_bytes, write) {
-            Ok(floats) => schema.map_or(Ok(()), |schema| check_value(schema, &json, &floats)).map(|()| json),
+            Ok(floats) => {
+                let check = || schema.map_or(Ok(()), |schema| check_value(schema, &json, &floats));
+                validate_cancellable(self.host.context(), check).map(|()| json)
+            }
             Err(UnwritableError::TooLong) => Err(policy.result_too_large()),
             Err(UnwritableError::Key(pointer)) => Err(not_json(schema, pointer)),
             Err(UnwritableError::Type(message)) => Err(ToolError::internal(message)),

@@ -15,7 +15,7 @@ use crate::state::States;
 use crate::tool::entry::Entry;
 use crate::tool::{BackendKind, Tool};
 use crate::unwind;
-use toolkit_schema::is_too_deep;
+use toolkit_schema::{cancellable, is_too_deep};
 
 /// The dispatcher, which runs the tools of a catalog.
 ///
@@ -210,6 +210,17 @@ pub(super) fn check_cancelled(context: &Context) -> Result<(), ToolError> {
         return Err(ToolError::cancelled());
     }
     Ok(())
+}
+
+/// Runs `validate` for a value that needs a tree. A cancelled call does not go on validating.
+#[cold]
+pub(super) fn validate_cancellable<T>(
+    context: &Context,
+    validate: impl FnOnce() -> Result<T, ToolError>,
+) -> Result<T, ToolError> {
+    let call = context.clone();
+    let validated = cancellable(move || call.is_cancelled(), validate);
+    validated.map_err(|error| check_cancelled(context).err().unwrap_or(error))
 }
 
 fn size(content: &Content) -> usize {

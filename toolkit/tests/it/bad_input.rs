@@ -344,7 +344,7 @@ fn a_million_mistakes_take_bounded_memory() {
         assert!(peak < 250, "{peak} MiB");
         return;
     }
-    let numbers = format!("[{}1]", "1,".repeat(1_000_000));
+    let numbers = format!("[{}1]", "1,".repeat(990_000));
     let keys = (0..300_000).fold(String::new(), |mut keys, idx| {
         write!(keys, "\"k{idx}\":1,").unwrap();
         keys
@@ -362,6 +362,16 @@ fn a_million_mistakes_take_bounded_memory() {
     assert!(error.violations().len() <= 256);
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     println!("{}", status.lines().find(|line| line.starts_with("VmHWM")).unwrap());
+}
+
+/// Where no plan accepts them, they would take eighty times the memory of their text.
+#[test]
+fn arguments_of_too_many_values_that_need_a_tree_are_an_error() {
+    let numbers = format!("[{}1]", "1,".repeat(1_000_000));
+    let error = refused(&dispatcher(), "bad:big", format!(r#"{{"list":{numbers}}}"#));
+    assert_eq!(error.kind(), ErrorKind::TooLarge);
+    assert!(error.message().contains("are more than the limit of 1000000 for arguments"), "{error}");
+    assert!(dispatcher().call_sync("bad:anything", format!(r#"{{"value":{numbers}}}"#)).is_ok());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -102,5 +102,5 @@ async fn a_result_of_too_many_values_that_needs_a_tree_is_an_error() {
     let dispatcher = dispatcher(&registered([backend])).await;
     let error = dispatcher.call("m:u", "{}").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::ResultTooLarge, "{error}");
-    assert!(error.to_string().contains("more than the limit of 1000000 for a result"), "{error}");
+    assert!(error.to_string().contains("are more than the limit of 1000000 for a result"), "{error}");
 }
