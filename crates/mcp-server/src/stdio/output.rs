@@ -26,8 +26,9 @@ impl HeldMemory {
     }
 }
 
-/// The number of unwritten messages beyond which senders wait.
+/// The number of unwritten messages, and their size in bytes, beyond which senders wait.
 const MAX_UNWRITTEN: usize = 64;
+const MAX_UNWRITTEN_BYTES: usize = 16 << 20;
 
 /// The capacity that an empty buffer keeps.
 const MAX_CAPACITY: usize = 1 << 20;
@@ -86,7 +87,7 @@ impl PipeOutput {
                 if state.is_closed {
                     return Err(Closed);
                 }
-                if state.unwritten.n_lines < MAX_UNWRITTEN {
+                if !state.unwritten.is_full() {
                     self.add(state, bytes, held);
                     return Ok(());
                 }
@@ -100,7 +101,7 @@ impl PipeOutput {
 
     /// Returns true if senders wait.
     pub(super) fn is_full(&self) -> bool {
-        self.state().unwritten.n_lines >= MAX_UNWRITTEN
+        self.state().unwritten.is_full()
     }
 
     pub(super) fn is_closed(&self) -> bool {
@@ -179,7 +180,7 @@ impl PipeOutput {
         if lines.n_lines == 0 {
             return;
         }
-        if lines.n_lines >= MAX_UNWRITTEN {
+        if lines.is_full() {
             self.room.notify_waiters();
         }
         let written = to.write_all(&lines.bytes).and_then(|()| to.flush());
@@ -226,6 +227,10 @@ impl Lines {
         self.bytes.push(b'\n');
         self.n_lines += 1;
         self.held.extend(held);
+    }
+
+    fn is_full(&self) -> bool {
+        self.n_lines >= MAX_UNWRITTEN || self.bytes.len() >= MAX_UNWRITTEN_BYTES
     }
 
     /// Releases the memory of the requests.

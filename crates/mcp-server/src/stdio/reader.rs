@@ -27,6 +27,9 @@ use crate::state::ServerState;
 /// The approximate memory of a request apart from its bytes.
 const REQUEST_BYTES: usize = 4 << 10;
 
+/// The capacity in bytes that is kept for the next line.
+const MAX_CAPACITY: usize = 64 << 10;
+
 /// The number of calls that start together.
 const MAX_BATCH: usize = 64;
 
@@ -79,6 +82,9 @@ impl LineReader {
                     let fault = RpcError::bad_request(Code::InvalidRequest, message);
                     self.send(&fault.to_response(None), None);
                 }
+            }
+            if line.capacity() > MAX_CAPACITY {
+                line = Vec::new();
             }
             if self.calls.len() >= MAX_BATCH || !self.input.buffer().contains(&b'\n') {
                 self.line = line;
