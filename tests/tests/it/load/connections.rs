@@ -60,6 +60,18 @@ fn event_streams_leave_connections_for_others() {
     server.assert_ends();
 }
 
+#[test]
+fn requests_without_room_get_retry_after() {
+    for protocol in BOTH {
+        let server = Server::start(protocol, "connections=4 reserved=1 call_timeout=3600");
+        let _held: Vec<TcpStream> = (0..4).map(|_| server.begin("sleep", json!({ "ms": 3_600_000 }))).collect();
+        server.wait_until_noted("sleep", 4);
+        let refused = server.call("quick", json!({}));
+        assert_eq!(refused.status, 503, "{refused:?}");
+        assert!(refused.text.to_lowercase().contains("\r\nretry-after: 1\r\n"), "{refused:?}");
+    }
+}
+
 /// Connections of running calls cannot be evicted, and the reserve admits health checks and authenticated clients.
 #[test]
 fn the_reserve_is_for_health_checks_and_authenticated_clients() {

@@ -82,6 +82,7 @@ fn timed_out_calls_keep_their_permit_until_the_tool_ends() {
     }
     let refused = server.call("sleep", json!({ "ms": FOREVER }));
     assert_eq!(refused.status, 503, "{refused:?}");
+    assert!(refused.text.to_lowercase().contains("\r\nretry-after: 1\r\n"), "{refused:?}");
     server.assert_serves();
 }
 
