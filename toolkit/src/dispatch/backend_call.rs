@@ -73,8 +73,10 @@ fn fitting<'a>(
     {
         return Ok((arguments, Vec::new()));
     }
-    let _held = tree_memory::of_arguments(&arguments)?;
-    let validated = |sent: &Arguments<'_>| validate_cancellable(context, || validated_arguments(tool, sent, coercion));
+    let memory = tree_memory::of_arguments(&arguments)?;
+    let validated = |sent: &Arguments<'_>| {
+        memory.build(|| validate_cancellable(context, || validated_arguments(tool, sent, coercion)))
+    };
     let (sent, outcome) = match validated(&arguments) {
         Err(error) if error.kind() == ErrorKind::MalformedJson => {
             // Other programs accept more than this parser.
@@ -120,8 +122,8 @@ fn finish(
         Normal::Json(json) => {
             // A text without a tree takes no memory beside its own.
             if !matches(schema, &json) {
-                let _held = tree_memory::of_result(&json)?;
-                check(&toolkit_schema::json::parse(&json).map_err(unreadable)?)?;
+                let memory = tree_memory::of_result(&json)?;
+                memory.build(|| check(&toolkit_schema::json::parse(&json).map_err(unreadable)?))?;
             }
             Ok(result(None).with_json(json))
         }
@@ -142,23 +144,25 @@ fn matches(schema: Option<&Schema>, json: &[u8]) -> bool {
 fn checked(
     schema: &Schema,
     mcp: McpResult,
-    check_tree: impl Fn(&Schema, &Value) -> Result<(), ToolError>,
+    check_tree: impl Fn(&Schema, &Value) -> Result<(), ToolError> + Sync,
 ) -> Result<McpResult, ToolError> {
     let json = mcp.exact_structured().unwrap_or(b"null");
     if matches(Some(schema), json) {
         return Ok(mcp);
     }
-    let _held = tree_memory::of_result(json)?;
-    if let Ok(value) = toolkit_schema::json::parse(json) {
-        return check_tree(schema, &value).map(|()| mcp);
-    }
-    // Numbers of any size are compared as the largest floats. Of several keys, the last counts.
-    let in_range = in_range(&String::from_utf8_lossy(json));
-    let value: Value = serde_json::from_str(&in_range).map_err(|error| unreadable(error.to_string()))?;
-    check_tree(schema, &value)?;
-    Ok(match mcp.has_unbounded_numbers() {
-        true => mcp,
+    let replacement = tree_memory::of_result(json)?.build(|| {
+        if let Ok(value) = toolkit_schema::json::parse(json) {
+            return check_tree(schema, &value).map(|()| None);
+        }
+        // Numbers of any size are compared as the largest floats. Of several keys, the last counts.
+        let in_range = in_range(&String::from_utf8_lossy(json));
+        let value: Value = serde_json::from_str(&in_range).map_err(|error| unreadable(error.to_string()))?;
+        check_tree(schema, &value)?;
         // Programs that read the first of several keys would see another value than the validated one.
-        false => mcp.with_field("structuredContent", &value.to_string()),
+        Ok((!mcp.has_unbounded_numbers()).then(|| value.to_string()))
+    })?;
+    Ok(match replacement {
+        Some(text) => mcp.with_field("structuredContent", &text),
+        None => mcp,
     })
 }

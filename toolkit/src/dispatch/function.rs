@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::call_state::of_call;
 use super::encode::Encode;
 use super::shared::{Dispatcher, Policy, validate_cancellable};
-use super::tree_memory;
+use super::tree_memory::{self, TreeMemory};
 use crate::call::{
     Arguments, BoxFuture, Change, Content, Context, RunResult, ToolError, check_value, not_json, read_tree,
     validated_arguments, validated_texts,
@@ -207,8 +207,9 @@ impl Invocation<'_> {
                 return Ok(());
             }
         }
-        let _held = if validates { tree_memory::of_arguments(self.arguments)? } else { None };
-        read_tree(self.host.tool(), property, validates, self.arguments, self.tree(changes), changes, read)
+        let memory = if validates { tree_memory::of_arguments(self.arguments)? } else { TreeMemory::default() };
+        let tree = memory.build(|| self.tree(changes));
+        read_tree(self.host.tool(), property, validates, self.arguments, tree, changes, read)
     }
 
     /// Returns the arguments as a tree, validated unless the policy disables validation.

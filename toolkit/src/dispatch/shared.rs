@@ -213,7 +213,6 @@ pub(super) fn check_cancelled(context: &Context) -> Result<(), ToolError> {
 }
 
 /// Runs `validate` for a value that needs a tree. A cancelled call does not go on validating.
-#[cold]
 pub(super) fn validate_cancellable<T>(
     context: &Context,
     validate: impl FnOnce() -> Result<T, ToolError>,
