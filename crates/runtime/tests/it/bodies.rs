@@ -263,3 +263,31 @@ async fn a_complete_body_is_not_revoked_in_place_of_an_unfinished_one() {
     assert_eq!(hanging.await.unwrap().err(), Some(Rejection::Memory));
     assert_eq!(complete.bytes().len(), 900 << 10);
 }
+
+#[tokio::test]
+async fn the_rest_of_a_rejected_body_is_dropped_unless_it_is_too_large_or_its_client_waits() {
+    let server = server(10, 0);
+    for (headers, n_left) in [
+        (vec![], 0),
+        (vec![("content-length", "10")], 0),
+        (vec![("content-length", "11")], 2),
+        (vec![("content-length", "10"), ("expect", "100-continue")], 2),
+    ] {
+        let sent = Sent::chunks(vec![Bytes::from_static(b"12345"); 2], End::Complete);
+        let left = Arc::clone(&sent.n_left);
+        server.discard(&head(&headers), std::pin::pin!(sent)).await;
+        assert_eq!(left.load(Ordering::Relaxed), n_left, "{headers:?}");
+    }
+}
+
+#[test]
+fn a_server_checks_the_host_of_a_request_with_its_guard() {
+    let server = server(10, 0);
+    assert_eq!(server.check_host(&head(&[("host", "localhost")])), Ok(()));
+    assert_eq!(server.check_host(&head(&[("host", "evil.example")])), Err(Rejection::Host));
+    assert_eq!(
+        server.check_host(&head(&[("host", "localhost"), ("origin", "http://evil.example")])),
+        Err(Rejection::Origin)
+    );
+    assert!(server.guard().accepts_origin("http://localhost"));
+}

@@ -1,5 +1,5 @@
 use proptest::prelude::*;
-use toolkit_runtime::{EventReader, ServerEvent};
+use toolkit_runtime::{EventReader, LineSplitter, ServerEvent};
 
 /// Reads the events of a stream in pieces that end at `ends`, and what the end cuts off.
 fn read(stream: &[u8], ends: &[usize], max_bytes: usize) -> Option<Vec<ServerEvent>> {
@@ -66,4 +66,39 @@ proptest! {
         let stream: String = lines.iter().zip(&ends).flat_map(|(line, end)| [*line, *end]).collect();
         prop_assert_eq!(read(stream.as_bytes(), &cuts, 1_000), read(stream.as_bytes(), &[], 1_000));
     }
+}
+
+#[test]
+fn lines_end_with_cr_lf_or_both_wherever_the_stream_is_cut() {
+    let lines = |pieces: &[&str]| {
+        let mut splitter = LineSplitter::default();
+        let mut found = Vec::new();
+        for piece in pieces {
+            let mut bytes = piece.as_bytes();
+            while let Some(line) = splitter.next_line(&mut bytes) {
+                found.push(String::from_utf8(line.to_vec()).unwrap());
+            }
+        }
+        found.push(String::from_utf8(splitter.rest().to_vec()).unwrap());
+        found
+    };
+    assert_eq!(lines(&["a\r", "\nb\n", "\nc\r", "\rd"]), ["a", "b", "", "c", "", "d"]);
+    assert_eq!(lines(&["a\r", "", "\nb"]), ["a", "b"]);
+    assert_eq!(lines(&["a\r", "b\nc", "d\n"]), ["a", "b", "cd", ""]);
+    assert_eq!(lines(&["\u{feff}a\n\u{feff}b"]), ["a", "\u{feff}b"]);
+    assert_eq!(lines(&["\u{feff}a"]), ["a"]);
+    let mut splitter = LineSplitter::default();
+    assert_eq!(splitter.next_line(&mut &b"ab"[..]), None);
+    assert_eq!(splitter.rest(), b"ab");
+    assert_eq!(splitter.rest(), b"");
+}
+
+#[test]
+fn an_event_has_as_many_bytes_as_the_limit_however_it_ends() {
+    for (stream, n_bytes) in [("data: 5", 7), ("data: 5\n", 7), ("data: 5\ndata:3\n\n", 13), ("data: 5\n:2", 9)] {
+        assert!(read(stream.as_bytes(), &[], n_bytes).is_some(), "{stream:?}");
+        assert!(read(stream.as_bytes(), &[], n_bytes - 1).is_none(), "{stream:?}");
+    }
+    let error = EventReader::new(3).next_event(&mut &b"data"[..]).unwrap_err();
+    assert_eq!(error.to_string(), "an event exceeds the limit of 3 bytes");
 }

@@ -1,5 +1,6 @@
 //! Budgets of which each owner has a share.
 
+use futures_util::FutureExt;
 use toolkit_runtime::{BudgetExceeded, SharedBudget};
 
 #[test]
@@ -48,4 +49,36 @@ fn units_are_returned_one_by_one_or_together() {
     assert_eq!((earlier.n_units(), budget.share(None).grow(1).is_err()), (8, true));
     drop((alone, earlier));
     assert!(budget.share(Some(1)).grow(5).is_ok());
+}
+
+#[tokio::test]
+async fn one_that_waits_for_units_gets_them_when_enough_are_returned() {
+    let budget = SharedBudget::new(10);
+    let (mut first, mut second) = (budget.share(Some("first")), budget.share(Some("second")));
+    first.grow(5).unwrap();
+    second.grow_when_free(2).await;
+    let mut waits = Box::pin(second.grow_when_free(2));
+    assert!(waits.as_mut().now_or_never().is_none(), "it would hold 4, and 3 are free");
+    let returned = budget.returned();
+    first.shrink(0);
+    assert!(returned.now_or_never().is_none(), "nothing was returned");
+    let returned = budget.returned();
+    first.shrink(1);
+    assert!(returned.now_or_never().is_some() && waits.as_mut().now_or_never().is_some());
+    drop(waits);
+    assert_eq!((first.n_units(), second.n_units(), budget.n_held()), (4, 4, 8));
+    // More than it holds is all.
+    first.shrink(100);
+    assert_eq!((first.n_units(), budget.held_by(&"first"), budget.n_held()), (0, 0, 4));
+}
+
+#[test]
+fn an_owner_never_takes_more_than_there_is_whatever_its_ratio() {
+    let budget = SharedBudget::with_ratio(4, u64::MAX);
+    let mut all = budget.share(Some("all"));
+    assert_eq!(all.grow(u64::MAX), Err(BudgetExceeded { owner: 0, held: 0, max: 4 }));
+    assert_eq!(all.grow(5), Err(BudgetExceeded { owner: 0, held: 0, max: 4 }));
+    assert_eq!(all.grow(4), Ok(()));
+    let error = budget.share(Some("other")).grow(1).unwrap_err();
+    assert_eq!((error.held, error.to_string()), (0, "the share of 0 of 4 is used up".to_owned()));
 }

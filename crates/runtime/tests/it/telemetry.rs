@@ -202,3 +202,101 @@ fn durations_have_the_names_units_bounds_and_attributes_of_the_conventions() {
     expected.sort();
     assert_eq!(names.iter().collect::<Vec<_>>(), expected);
 }
+
+#[test]
+fn the_other_side_of_a_connection_is_the_server_of_a_client_and_the_client_of_a_server() {
+    let spans = spans(|| {
+        for side in [Side::Server, Side::Client] {
+            let observed = ObservedRequest::start(&RequestInfo { id: None, ..info(side) }, None);
+            observed.set_id(&12);
+            observed.end(RequestOutcome::Failed("timeout"));
+        }
+    });
+    for (span, this, other) in [(&spans[0], "client", "server"), (&spans[1], "server", "client")] {
+        let attributes = texts(&span.attributes);
+        assert_eq!(attributes[&format!("{this}.address")], "127.0.0.1");
+        assert_eq!(attributes[&format!("{this}.port")], "8000");
+        assert!(!attributes.contains_key(&format!("{other}.address")), "{attributes:?}");
+        assert_eq!((&*attributes["jsonrpc.request.id"], &*attributes["error.type"]), ("12", "timeout"));
+        assert!(!attributes.contains_key("rpc.response.status_code"), "{attributes:?}");
+    }
+}
+
+#[test]
+fn a_parent_is_read_by_the_rules_of_the_trace_context() {
+    const SPAN: &str = "b7ad6b7169203331";
+    for (traceparent, flags) in [
+        (format!("00-{TRACE}-{SPAN}-01"), Some("01")),
+        (format!("00-{TRACE}-{SPAN}-03"), Some("01")),
+        // A later version may have more parts.
+        (format!("01-{TRACE}-{SPAN}-01"), Some("01")),
+        (format!("01-{TRACE}-{SPAN}-01-more"), Some("01")),
+        (format!("00-{TRACE}-{SPAN}-01-more"), None),
+        (format!("ff-{TRACE}-{SPAN}-01"), None),
+        (format!("0-{TRACE}-{SPAN}-01"), None),
+        (format!("00-{TRACE}0-{SPAN}-01"), None),
+        (format!("00-{TRACE}-{SPAN}0-01"), None),
+        (format!("00-{TRACE}-{SPAN}-1"), None),
+        (format!("00-{TRACE}-{SPAN}-001"), None),
+        (format!("00-{TRACE}-{SPAN}-0x"), None),
+        (format!("00-{}-{SPAN}-01", "0".repeat(32)), None),
+        (format!("00-{TRACE}-{}-01", "0".repeat(16)), None),
+    ] {
+        // Without a valid `tracestate`, the trace goes on.
+        let parent = TraceParent { traceparent: traceparent.clone(), tracestate: Some("no state".to_owned()) };
+        let mut sent = None;
+        spans(|| {
+            let observed = ObservedRequest::start(&info(Side::Server), Some(&parent));
+            sent = observed.trace_parent();
+        });
+        let sent = sent.expect("the span is exported");
+        let parts: Vec<_> = sent.traceparent.split('-').collect();
+        assert_eq!((parts[1] == TRACE, sent.tracestate), (flags.is_some(), None), "{traceparent}");
+        assert!(flags.is_none_or(|flags| parts[3] == flags), "{traceparent}: {}", sent.traceparent);
+    }
+    assert_eq!(ObservedRequest::start(&info(Side::Server), None).trace_parent(), None, "nothing exports spans");
+}
+
+#[test]
+fn durations_have_the_attributes_of_their_request_and_their_session() {
+    let (provider, exporter) = &*METRICS;
+    for side in [Side::Server, Side::Client] {
+        drop(SessionTimer::start(side, Transport::Http, Some("attributes")));
+        let mut observed = ObservedRequest::start(&RequestInfo { version: Some("attributes"), ..info(side) }, None);
+        observed.set_target(RequestTarget::Tool("add"));
+        observed.end(RequestOutcome::Rpc(-32603));
+    }
+    provider.force_flush().expect("the exporter is in memory");
+    let exported = exporter.get_finished_metrics().expect("the metrics are readable");
+    let mut found = BTreeMap::new();
+    for metric in exported.iter().flat_map(|exported| exported.scope_metrics()).flat_map(|scope| scope.metrics()) {
+        let AggregatedMetrics::F64(MetricData::Histogram(histogram)) = metric.data() else { panic!("a histogram") };
+        for point in histogram.data_points() {
+            let attributes: Vec<_> = point.attributes().cloned().collect();
+            let attributes = texts(&attributes);
+            if attributes.get("mcp.protocol.version").is_some_and(|version| version == "attributes") {
+                found.insert(metric.name().to_owned(), attributes);
+            }
+        }
+    }
+    let session =
+        [("mcp.protocol.version", "attributes"), ("network.protocol.name", "http"), ("network.transport", "tcp")];
+    let operation = [
+        ("error.type", "-32603"),
+        ("gen_ai.operation.name", "execute_tool"),
+        ("gen_ai.tool.name", "add"),
+        ("mcp.method.name", "tools/call"),
+        ("rpc.response.status_code", "-32603"),
+    ];
+    let peer = [("server.address", "127.0.0.1"), ("server.port", "8000")];
+    for (name, expected) in [
+        ("mcp.server.session.duration", session.to_vec()),
+        ("mcp.client.session.duration", session.to_vec()),
+        ("mcp.server.operation.duration", [&session[..], &operation].concat()),
+        ("mcp.client.operation.duration", [&session[..], &operation, &peer].concat()),
+    ] {
+        let expected: BTreeMap<_, _> =
+            expected.into_iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
+        assert_eq!(found.get(name), Some(&expected), "{name}");
+    }
+}

@@ -8,7 +8,7 @@ use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::oneshot;
 use tokio::task::yield_now;
 use tokio::time::timeout;
-use toolkit_runtime::{CallLimiter, Panicked, Task, run_tool, spawn_tool};
+use toolkit_runtime::{CallLimiter, Panicked, Task, parse_message, run_tool, spawn_tool};
 
 /// A timeout for operations that must not hang, even on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(90);
@@ -227,4 +227,14 @@ async fn a_panic_ends_only_its_own_task() {
     assert_eq!(ended(spawn_tool("tool", async { panic!("a panic of a test") })).await, Err::<(), _>(Panicked));
     assert_eq!(Panicked.to_string(), "the task panicked");
     assert_eq!(ended(spawn_tool("tool", async { 1 })).await, Ok(1));
+}
+
+#[tokio::test]
+async fn only_a_large_message_is_parsed_on_the_threads_for_tools() {
+    let here = std::thread::current().id();
+    for (n_bytes, is_here) in [(0, true), (64 << 10, true), ((64 << 10) + 1, false), (1 << 20, false)] {
+        let parsed_on = parse_message(n_bytes, || std::thread::current().id()).await;
+        assert_eq!(parsed_on.map(|thread| thread == here), Ok(is_here), "{n_bytes}");
+    }
+    assert_eq!(parse_message(1 << 20, || panic!("a panic of a test")).await, Err::<(), _>(Panicked));
 }
