@@ -1,11 +1,13 @@
 //! Tests of the public interface of `toolkit`.
 
 mod adjusted;
+mod attached;
 mod backends;
 mod bad_input;
 mod calls;
 mod catalog;
 mod coercion;
+mod content;
 mod dispatch;
 mod forms;
 mod identity;

@@ -216,6 +216,7 @@ fn each_rejection_has_a_status_and_a_reason() {
         ),
     ] {
         assert_eq!((rejection.status().as_u16(), rejection.to_string()), (status, text.to_owned()));
+        assert_eq!(rejection.retry_after(), (status == 503).then_some(1), "{text}");
     }
 }
 

@@ -228,6 +228,7 @@ fn a_parent_is_read_by_the_rules_of_the_trace_context() {
     for (traceparent, flags) in [
         (format!("00-{TRACE}-{SPAN}-01"), Some("01")),
         (format!("00-{TRACE}-{SPAN}-03"), Some("01")),
+        (format!("00-{TRACE}-{SPAN}-ff"), Some("01")),
         // A later version may have more parts.
         (format!("01-{TRACE}-{SPAN}-01"), Some("01")),
         (format!("01-{TRACE}-{SPAN}-01-more"), Some("01")),
