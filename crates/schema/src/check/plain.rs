@@ -179,6 +179,30 @@ mod tests {
     }
 
     #[test]
+    fn the_keywords_of_ordinary_schemas_are_plain() {
+        for (keyword, plain, other) in [
+            ("type", json!("string"), json!("text")),
+            ("type", json!(["string", "null"]), json!([])),
+            ("type", json!(["integer"]), json!(["integer", "integer"])),
+            ("description", json!("It."), json!(1)),
+            ("properties", json!({ "a": {}, "b": true }), json!({ "a": {}, "b": { "not": {} } })),
+            ("required", json!(["a", "b"]), json!(["a", "a"])),
+            ("items", json!({ "type": "null" }), json!([])),
+            ("additionalProperties", json!(false), json!(0)),
+            ("anyOf", json!([{}, { "type": "null" }]), json!([])),
+            ("oneOf", json!([{}]), json!([{ "type": "nul" }])),
+            ("enum", json!(["a", 1]), json!("a")),
+            ("const", json!({ "a": [1] }), Value::Null),
+            ("maximum", json!(1.5), json!("1")),
+            ("minLength", json!(0), json!(-1)),
+            ("uniqueItems", json!(true), json!(1)),
+        ] {
+            assert!(is_plain(&json!({ keyword: plain })), "{keyword} {plain}");
+            assert!(other.is_null() || !is_plain(&json!({ keyword: other })), "{keyword} {other}");
+        }
+    }
+
+    #[test]
     fn schemas_that_are_large_or_deep_are_not_plain() {
         let nested = |n: usize| (0..n).fold(json!({}), |schema, _| json!({ "items": schema }));
         assert!(is_plain(&nested(MAX_DEPTH)) && !is_plain(&nested(MAX_DEPTH + 1)));

@@ -142,3 +142,42 @@ pub(crate) fn needs_library(keyword: &str, value: &Value) -> bool {
         Some(_) => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{needs_library, supports};
+
+    #[test]
+    fn a_keyword_is_supported_or_needs_the_library() {
+        let root = json!({ "$defs": { "A": {} } });
+        for (keyword, value, is_supported, is_needed) in [
+            ("type", json!("string"), true, false),
+            ("title", json!(1), true, false),
+            ("$comment", json!("a"), true, false),
+            ("$schema", json!("a"), true, false),
+            ("then", json!({}), true, false),
+            ("else", json!({}), true, false),
+            ("minContains", json!(1), true, false),
+            ("maxContains", json!(-1), false, false),
+            ("minLength", json!(1), true, false),
+            ("maxItems", json!(1.5), false, false),
+            ("multipleOf", json!(0.5), true, false),
+            ("multipleOf", json!("a"), false, false),
+            ("pattern", json!("^a$"), true, false),
+            ("pattern", json!("(?=a)"), false, true),
+            ("pattern", json!(1), false, false),
+            ("patternProperties", json!({ "^a": {}, "b": {} }), true, false),
+            ("patternProperties", json!({ "^a": {}, "(?=b)": {} }), false, true),
+            ("$ref", json!("#/$defs/A"), true, false),
+            ("$ref", json!("#/$defs/B"), false, false),
+            ("$dynamicRef", json!("#a"), false, true),
+            // A keyword that no draft has says nothing.
+            ("other", json!(1), true, false),
+        ] {
+            assert_eq!(supports(&root, keyword, &value), is_supported, "{keyword} {value}");
+            assert_eq!(needs_library(keyword, &value), is_needed, "{keyword} {value}");
+        }
+    }
+}

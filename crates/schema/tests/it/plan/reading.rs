@@ -406,3 +406,20 @@ fn the_reason_why_a_value_has_no_json_is_known() {
     let refused = Err(UnwritableError::Type("the disk is gone".to_owned()));
     assert_eq!(outcome(&mut |sink| [Refusing].serialize(sink)), refused);
 }
+
+#[test]
+fn a_text_has_so_many_characters_however_many_bytes_these_have() {
+    for (least, most) in [(0, 0), (1, 1), (2, 3), (4, 5), (0, 8)] {
+        let plan = plan(json!({ "type": "string", "minLength": least, "maxLength": most }));
+        for c in ["a", "é", "€", "😀"] {
+            for n in 0..10 {
+                let text = json!(c.repeat(n)).to_string();
+                if (least..=most).contains(&n) {
+                    accepts::<String>(&plan, &text);
+                } else {
+                    refuses::<String>(&plan, &text);
+                }
+            }
+        }
+    }
+}

@@ -183,3 +183,24 @@ fn a_schema_made_to_be_expensive_has_no_plan_and_takes_no_time() {
         assert!(Plan::compile(&schema).is_none());
     }
 }
+
+#[test]
+fn a_limited_text_is_as_long_as_its_limit() {
+    use std::io::Write;
+    use toolkit_schema::plan::Limited;
+
+    for (written, parts, max_bytes, is_exceeded) in [
+        (&b""[..], [&b"abc"[..], b"de"], 5, false),
+        (b"", [b"abc", b"de"], 4, true),
+        (b"12", [b"abc", b""], 5, false),
+        (b"12", [b"abc", b""], 4, true),
+        (b"12", [b"", b""], 1, false),
+        (b"12", [b"a", b""], 1, true),
+    ] {
+        let mut json = written.to_vec();
+        let mut limited = Limited::new(&mut json, max_bytes);
+        let outcome = parts.iter().try_for_each(|part| limited.write_all(part));
+        assert_eq!((outcome.is_err(), limited.is_exceeded()), (is_exceeded, is_exceeded), "{max_bytes}");
+        assert!(is_exceeded || json.len() == written.len() + parts.concat().len());
+    }
+}
