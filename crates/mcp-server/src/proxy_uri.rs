@@ -275,6 +275,32 @@ mod tests {
     }
 
     #[test]
+    fn the_uris_of_resources_in_content_are_encoded_and_no_others() {
+        let files = Origin { backend: "files", has_resources: true };
+        for (content, expected) in [
+            (
+                json!({ "type": "resource_link", "uri": "a:1", "resource": { "uri": "a:2" } }),
+                json!({ "type": "resource_link", "uri": "proxy:files/a:1", "resource": { "uri": "a:2" } }),
+            ),
+            (
+                json!({ "type": "resource", "uri": "a:1", "resource": { "uri": "a:2", "text": "a:3" } }),
+                json!({ "type": "resource", "uri": "a:1", "resource": { "uri": "proxy:files/a:2", "text": "a:3" } }),
+            ),
+            (json!({ "type": "text", "uri": "a:1", "text": "a:2" }), json!({ "type": "text", "uri": "a:1", "text": "a:2" })),
+            (json!({ "type": "resource_link", "uri": 7 }), json!({ "type": "resource_link", "uri": 7 })),
+            (json!({ "uri": "a:1" }), json!({ "uri": "a:1" })),
+        ] {
+            let mut encoded = content;
+            files.encode_content(&mut encoded);
+            assert_eq!(encoded, expected);
+        }
+        for form in ["ui", "ui/resourceUri", "openai/outputTemplate"] {
+            assert!(super::has_ui(json!({ (form): 1 }).as_object().unwrap()), "{form}");
+        }
+        assert!(!super::has_ui(json!({ "uri": 1 }).as_object().unwrap()));
+    }
+
+    #[test]
     fn a_backend_without_resources_refers_to_none_of_another() {
         let plugins = Origin { backend: "plugins", has_resources: false };
         for uri in ["ui://own/a.html", "note://7", "https://example.com/a"] {

@@ -223,3 +223,91 @@ impl Index {
         Some(id)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    const LIMITS: TaskLimits =
+        TaskLimits { after: Duration::ZERO, ttl: Duration::ZERO, max: 6, max_per_caller: 4, max_live: 4 };
+
+    fn record(id: &str, owner: &str, ttl_ms: u64) -> TaskRecord {
+        let now = Timestamp::now();
+        TaskRecord {
+            task_id: id.to_owned(),
+            owner: Some(owner.to_owned()),
+            tool: "tool".to_owned(),
+            created_at: now,
+            last_updated_at: now,
+            ttl_ms,
+            status_message: None,
+            outcome: None,
+        }
+    }
+
+    /// Returns the stored tasks of these callers, each with its size in MiB. They expire in this order, and their ids are numbers.
+    fn index(tasks: &[(&str, usize)]) -> Index {
+        let mut index = Index::default();
+        for (id, (owner, n_mib)) in tasks.iter().enumerate() {
+            index.insert_stored(&record(&id.to_string(), owner, 1000 * (id as u64 + 1)), n_mib << 20);
+        }
+        index
+    }
+
+    #[test]
+    fn tasks_whose_results_were_read_make_room_for_one_of_their_caller() {
+        let mut tasks = index(&[("ada", 0), ("ada", 0), ("bob", 0), ("ada", 0), ("ada", 0)]);
+        assert_eq!(tasks.make_room(Some("bob"), 0, &LIMITS), (vec![], true));
+        assert_eq!(tasks.make_room(Some("ada"), 0, &LIMITS), (vec![], false), "four are the limit of a caller");
+        for id in ["3", "2", "1"] {
+            tasks.mark_read(id);
+        }
+        assert_eq!(tasks.make_room(Some("ada"), 0, &LIMITS), (vec!["1".to_owned()], true), "the first to expire");
+        tasks.insert_stored(&record("5", "bob", 1), 0);
+        tasks.insert_stored(&record("6", "bob", 1), 0);
+        assert_eq!(tasks.make_room(Some("eve"), 0, &LIMITS), (vec!["2".to_owned()], true), "six are the limit of all");
+        assert_eq!(tasks.len(), 5);
+    }
+
+    #[test]
+    fn the_bytes_of_tasks_are_limited_for_a_caller_and_in_all() {
+        const MIB: usize = 1 << 20;
+
+        for (tasks, n_bytes, has_room) in [
+            (vec![("ada", 63)], MIB, true),
+            (vec![("ada", 63)], MIB + 1, false),
+            (vec![("bob", 63)], 64 * MIB, true),
+            (vec![("bob", 64), ("bob", 64), ("eve", 64)], 64 * MIB, true),
+            (vec![("bob", 64), ("bob", 64), ("eve", 64)], 64 * MIB + 1, false),
+            (vec![("bob", 64), ("bob", 64), ("eve", 65)], 63 * MIB + 1, false),
+        ] {
+            assert_eq!(index(&tasks).make_room(Some("ada"), n_bytes, &LIMITS).1, has_room, "{tasks:?} {n_bytes}");
+        }
+        // Results may take twice as much.
+        let mut tasks = index(&[("ada", 256), ("bob", 255)]);
+        assert_eq!(tasks.make_room_for_result(MIB), (vec![], true));
+        assert_eq!(tasks.make_room_for_result(MIB + 1), (vec![], false));
+        tasks.mark_read("1");
+        assert_eq!(tasks.make_room_for_result(MIB + 1), (vec!["1".to_owned()], true));
+    }
+
+    #[test]
+    fn an_ended_task_is_removed_when_it_expires() {
+        let mut tasks = index(&[("ada", 0), ("ada", 0), ("ada", 0)]);
+        let now = Timestamp::now();
+        assert!(tasks.remove_expired(now).is_empty());
+        assert_eq!(tasks.remove_expired(now.saturating_add(Duration::from_millis(1500))), ["0"]);
+        tasks.remove("1");
+        assert!(tasks.contains("2", Some("ada")) && !tasks.contains("1", Some("ada")));
+        assert!(!tasks.contains("2", Some("bob")) && !tasks.contains("2", None));
+        assert!(matches!(tasks.tool("2", Some("ada")), Some(TaskTool::Id(tool)) if tool == "tool"));
+        assert!(tasks.tool("2", None).is_none() && tasks.live("2", Some("ada")).is_none());
+        assert!(tasks.live_tasks().next().is_none() && tasks.unstored("2").is_none());
+        tasks.end_unstored(record("2", "ada", 1));
+        assert_eq!(tasks.unstored("2").map(|record| record.task_id.clone()).as_deref(), Some("2"));
+        tasks.end(&record("2", "ada", 60_000), 7);
+        assert!(tasks.unstored("2").is_none() && tasks.remove_expired(now.saturating_add(LIMITS.ttl)).is_empty());
+    }
+}

@@ -364,3 +364,18 @@ pub(crate) fn is_replica(name: &str) -> bool {
     let is_valid = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     (1..=MAX_REPLICA).contains(&name.len()) && name.bytes().all(is_valid)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::is_replica;
+
+    #[test]
+    fn the_name_of_a_replica_is_a_short_label_without_dots() {
+        for name in ["a", "0", "-", "pod-7f9c", &"a".repeat(32)] {
+            assert!(is_replica(name), "{name}");
+        }
+        for name in ["", "A", "a.b", "a_b", "a b", "é", &"a".repeat(33)] {
+            assert!(!is_replica(name), "{name}");
+        }
+    }
+}

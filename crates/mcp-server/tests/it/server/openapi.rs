@@ -104,7 +104,8 @@ async fn a_failed_call_has_the_status_and_the_reasons() {
     client.call("mail", json!({})).await.fails(403, "missing_requirements");
     let other = client.ask("GET", "/tools/math_add", b"").await;
     other.fails(405, "malformed");
-    assert_eq!(other.header("allow"), Some("POST"));
+    assert_eq!((other.header("allow"), other.header("retry-after")), (Some("POST"), None));
+    assert_eq!(other.fails(405, "malformed")["retryAfterMs"], json!(null));
     let form = client.with("content-type", "text/plain").ask("POST", "/tools/math_add", b"{}").await;
     form.fails(415, "malformed");
     let small = Client::of(serve(server().http().openapi().max_body_bytes(8)).await);
@@ -120,6 +121,7 @@ async fn limits_apply_to_these_calls_and_say_when_to_try_again() {
     let rejected = client.call("math_half", json!({ "n": 1 })).await;
     let error = rejected.fails(429, "rate");
     assert_eq!((&error["retryable"], rejected.header("retry-after")), (&json!(true), Some("1")));
+    assert_eq!(error["retryAfterMs"], 1000);
 }
 
 /// Accepts tokens that consist of the subject and one scope.

@@ -404,6 +404,24 @@ async fn a_user_interface_has_its_policy_in_the_list_and_in_the_contents() {
 }
 
 #[tokio::test]
+async fn a_user_interface_lists_each_kind_of_origin_and_is_named_by_the_end_of_its_uri() {
+    let app = App::new("ui://sales/chart.html", "<p>é</p>").title("Sales").prefers_border(false);
+    let app =
+        app.connect_domains(["https://a"]).resource_domains(["https://b", "https://c"]).frame_domains(["https://d"]);
+    let context = Context::new();
+    let listed = app.list(&context).await.unwrap().remove(0);
+    assert_eq!((&*listed.name, listed.title.as_deref(), listed.size), ("chart.html", Some("Sales"), Some(9)));
+    let csp = json!({
+        "connectDomains": ["https://a"], "resourceDomains": ["https://b", "https://c"], "frameDomains": ["https://d"],
+    });
+    assert_eq!(listed.meta["ui"], json!({ "prefersBorder": false, "csp": csp }));
+    assert!(app.read("ui://sales/other.html", &context).await.unwrap().is_none());
+    let plain = App::new("ui://a", "");
+    assert!(plain.list(&context).await.unwrap()[0].meta.is_empty());
+    assert!(plain.read("ui://a", &context).await.unwrap().unwrap()[0].meta.is_empty());
+}
+
+#[tokio::test]
 async fn a_user_interface_that_is_not_served_is_a_diagnostic() {
     let app = App::new("ui://sales/chart.html", "");
     let error = Server::builder(with_ui("ui://sales/other.html")).resources(app.clone()).build().unwrap_err();
