@@ -286,7 +286,10 @@ mod tests {
                 json!({ "type": "resource", "uri": "a:1", "resource": { "uri": "a:2", "text": "a:3" } }),
                 json!({ "type": "resource", "uri": "a:1", "resource": { "uri": "proxy:files/a:2", "text": "a:3" } }),
             ),
-            (json!({ "type": "text", "uri": "a:1", "text": "a:2" }), json!({ "type": "text", "uri": "a:1", "text": "a:2" })),
+            (
+                json!({ "type": "text", "uri": "a:1", "text": "a:2" }),
+                json!({ "type": "text", "uri": "a:1", "text": "a:2" }),
+            ),
             (json!({ "type": "resource_link", "uri": 7 }), json!({ "type": "resource_link", "uri": 7 })),
             (json!({ "uri": "a:1" }), json!({ "uri": "a:1" })),
         ] {

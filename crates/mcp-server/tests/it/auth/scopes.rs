@@ -7,7 +7,7 @@ use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use toolkit::dispatch::BoxFuture;
 use toolkit::{Dispatcher, catalog, tool};
-use toolkit_mcp_server::{Caller, Http, Server, Service, TokenError, Verify};
+use toolkit_mcp_server::{Admission, Body, Caller, Http, Route, RouteRequest, Server, Service, TokenError, Verify};
 use tower_service::Service as _;
 
 /// The number of calls that ran.
@@ -323,4 +323,47 @@ fn scopes_are_part_of_the_record_of_a_tool() {
     // A host without tokens of callers, such as a command line.
     let dispatcher = Dispatcher::builder(catalog![write].unwrap()).state(Calls::default()).build().unwrap();
     assert!(dispatcher.call_sync("write", r#"{"text": "x"}"#).is_ok());
+}
+
+/// Lists the tools that the token of its caller grants, for everyone and for callers.
+struct Grants;
+
+impl Route for Grants {
+    fn admission(&self, path: &str) -> Option<Admission> {
+        match path {
+            "/open" => Some(Admission::Public),
+            "/mine" => Some(Admission::Authenticated),
+            _ => None,
+        }
+    }
+
+    fn respond<'r>(&'r self, request: RouteRequest<'r>) -> BoxFuture<'r, http::Response<Body>> {
+        let tools = catalog![read, write, erase].unwrap();
+        let names = tools.iter().filter(|tool| request.grants(tool)).map(toolkit::Tool::name);
+        let answer = json!([request.caller.is_some(), names.collect::<Vec<_>>()]).to_string();
+        Box::pin(async move { http::Response::new(Body::from(answer)) })
+    }
+}
+
+#[tokio::test]
+async fn a_route_knows_which_tools_the_token_of_its_caller_grants() {
+    let fixture = Fixture::new(|http| http.route(Grants));
+    for (path, token, expected) in [
+        ("/open", None, Some(json!([false, ["erase", "read", "write"]]))),
+        ("/mine", None, None),
+        ("/mine", Some("bad"), None),
+        ("/mine", Some("files:write"), Some(json!([true, ["read", "write"]]))),
+        ("/mine", Some("files:write+files:erase"), Some(json!([true, ["erase", "read", "write"]]))),
+        ("/other", Some("files:write"), None),
+    ] {
+        let mut request = http::Request::get(path).header("host", "localhost");
+        if let Some(token) = token {
+            request = request.header("authorization", format!("Bearer {token}"));
+        }
+        let response = fixture.service.clone().call(request.body(String::new()).unwrap()).await.unwrap();
+        let is_ok = response.status() == 200;
+        let body = response.into_body().collect().await.unwrap().to_bytes();
+        let found = is_ok.then(|| serde_json::from_slice::<Value>(&body).unwrap());
+        assert_eq!(found, expected, "{path} {token:?}");
+    }
 }
