@@ -384,12 +384,6 @@ impl Listing {
     pub fn get(&self, name: &str) -> Option<ListedTool<'_>> {
         self.0.get(name).map(|nth| ListedTool { served: &self.0, nth })
     }
-
-    /// Returns true if the tools were not replaced between the two listings.
-    #[must_use]
-    pub fn is_same(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
 }
 
 impl<'l> ListedTool<'l> {
