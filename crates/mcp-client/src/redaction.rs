@@ -25,3 +25,29 @@ impl Redaction {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Redaction;
+
+    #[test]
+    fn secrets_of_eight_bytes_are_replaced_wherever_they_occur() {
+        let secrets = ["12345678", "1234567", "/etc/passwd", "relative/path", "ÄÖÜß"].map(str::to_owned);
+        let redaction = Redaction::new(secrets);
+        for (text, expected) in [
+            ("a 12345678 b 12345678", "a *** b ***"),
+            ("1234567", "1234567"),
+            // A path is no secret, and programs print it.
+            ("/etc/passwd relative/path", "/etc/passwd ***"),
+            ("ÄÖÜß", "***"),
+            ("", ""),
+        ] {
+            let mut redacted = text.to_owned();
+            redaction.apply(&mut redacted);
+            assert_eq!(redacted, expected, "{text}");
+        }
+        let mut text = "12345678".to_owned();
+        Redaction::default().apply(&mut text);
+        assert_eq!(text, "12345678");
+    }
+}

@@ -34,3 +34,30 @@ impl Rejections {
         self.n_renewals += 1;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn each_rejection_doubles_the_pause_up_to_five_minutes() {
+        let mut rejections = Rejections::default();
+        assert_eq!(rejections.left(), None);
+        let mut pauses = Vec::new();
+        for _ in 0..8 {
+            rejections.record();
+            let left = rejections.left().expect("a pause has begun");
+            pauses.push(left.as_secs());
+            tokio::time::advance(left).await;
+            assert_eq!(rejections.left(), None);
+        }
+        assert_eq!(pauses, [5, 10, 20, 40, 80, 160, 300, 300]);
+        // Ten minutes without a rejection end the row.
+        tokio::time::advance(RESET_AFTER - Duration::from_millis(1)).await;
+        rejections.record();
+        assert_eq!(rejections.left(), Some(LONGEST));
+        tokio::time::advance(LONGEST + RESET_AFTER).await;
+        rejections.record();
+        assert_eq!(rejections.left(), Some(FIRST));
+    }
+}
