@@ -146,6 +146,12 @@ impl DevClient {
         received.others.iter().filter(|line| line.contains("notifications/tools/list_changed")).count()
     }
 
+    /// Waits for a text in the log, which another pipe brings than the responses, and returns the log.
+    #[track_caller]
+    pub(super) fn logged(&self, text: &str) -> String {
+        self.wait(text, |received| received.log.contains(text).then(|| received.log.clone()))
+    }
+
     pub(super) fn log(&self) -> String {
         self.received.0.lock().unwrap().log.clone()
     }
