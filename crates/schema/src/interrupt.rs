@@ -1,4 +1,4 @@
-//! Ends the evaluation of a value whose outcome nothing waits for any longer.
+//! Ends the evaluation of a value once its call no longer waits for the outcome.
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! What a host attaches to the context of a call.
+//! Values that a host attaches to the context of a call.
 
 use std::net::IpAddr;
 use std::pin::{Pin, pin};

@@ -1,4 +1,4 @@
-//! What a type reads and its derived schema lacks.
+//! Inputs that a type reads and its derived schema lacks.
 
 use std::collections::{BTreeMap, HashMap};
 
