@@ -64,6 +64,7 @@ pub(crate) enum Wanted<'r> {
 }
 
 /// The changes that may repair a value.
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repairs {
     /// Removing a `null`.
