@@ -83,7 +83,8 @@ async fn a_server_that_is_gone_is_an_error_within_seconds_that_names_the_cause()
         let begun = Instant::now();
         let error = error.unwrap_err().to_string();
         // An open connection may have read why its server ended.
-        let names_cause = ["Connection refused", "unexpected postmaster exit"].iter().any(|cause| error.contains(cause));
+        let names_cause =
+            ["Connection refused", "unexpected postmaster exit"].iter().any(|cause| error.contains(cause));
         assert!(names_cause && begun.elapsed() < Duration::from_secs(15), "{error}");
     }
 }
