@@ -45,18 +45,18 @@ pub(super) fn of_result(json: &[u8]) -> Result<TreeMemory, ToolError> {
 fn of_text(json: &[u8], kind: ErrorKind, what: &str) -> Result<TreeMemory, ToolError> {
     static TREES: Mutex<()> = Mutex::new(());
 
-    // Each value has at least two bytes.
-    if json.len() < 2 * LARGE {
-        return Ok(TreeMemory::default());
-    }
-    let TextScan { n_values, is_too_deep, .. } = TextScan::new(&String::from_utf8_lossy(json));
+    // Each value follows a bracket or a comma, some of which are in texts. Counting values takes as long as reading them.
+    let n_at_most = 1 + json.iter().filter(|byte| matches!(byte, b'[' | b'{' | b',')).count();
     // The parser stops at values that are nested too deeply.
-    if n_values > MAX_VALUES && !is_too_deep {
+    if n_at_most > MAX_VALUES
+        && let TextScan { n_values, is_too_deep: false, .. } = TextScan::new(&String::from_utf8_lossy(json))
+        && n_values > MAX_VALUES
+    {
         let message = format!(
             "{n_values} values are more than the limit of {MAX_VALUES} for {what}, or whose schema has a keyword such as \
              `uniqueItems` that looks at more than one value"
         );
         return Err(ToolError::new(kind, message));
     }
-    Ok(TreeMemory((n_values >= LARGE).then(|| TREES.lock().unwrap_or_else(PoisonError::into_inner))))
+    Ok(TreeMemory((n_at_most >= LARGE).then(|| TREES.lock().unwrap_or_else(PoisonError::into_inner))))
 }
