@@ -10,8 +10,8 @@ thread_local! {
 
 type IsCancelled = Rc<dyn Fn() -> bool>;
 
-/// Runs `validate`. Once `is_cancelled` returns true, schemas that need a tree accept no value any more, so that the validation
-/// of a large value ends soon. Schemas that only `jsonschema` can evaluate are not interrupted.
+/// Runs `validate`. Once `is_cancelled` returns true, schemas that need a tree no longer accept a value, so that the validation of
+/// a large one ends soon. Schemas that only `jsonschema` can evaluate are not interrupted.
 ///
 /// # Examples
 ///
