@@ -2,13 +2,13 @@
 //! messages).
 
 use std::borrow::Cow;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderValue};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tokio::time::Instant;
 use toolkit::call::{ErrorKind, LogLevel, TraceContext};
 use toolkit::internals::CallerToken;
@@ -18,6 +18,7 @@ use toolkit_mcp::{CLIENT_CAPABILITIES, LOG_LEVEL, UI_EXTENSION};
 use toolkit_schema::repair::repaired;
 
 use super::endpoint::Forwarded;
+use super::meta::Meta;
 use super::questions;
 use super::remote::{Remote, RemoteTarget};
 use super::server_info::{TASKS_EXTENSION, ui};
@@ -26,7 +27,7 @@ use super::server_info::{TASKS_EXTENSION, ui};
 #[derive(Clone, Default)]
 pub(super) struct FromCaller {
     /// Fields of `_meta`.
-    pub(super) meta: Map<String, Value>,
+    pub(super) meta: Meta,
     /// The headers, with their names for the server.
     pub(super) headers: Option<Arc<HeaderMap>>,
     /// The token to exchange for one of the server.
@@ -45,14 +46,14 @@ impl FromCaller {
         if is_legacy {
             return Ok(from);
         }
-        let mut capabilities = json!({ "extensions": { TASKS_EXTENSION: {}, UI_EXTENSION: ui() } });
         // The client of this call may be unable to ask its user.
-        if let Some(modes) = questions::modes(context).filter(|_| remote.may_ask) {
-            capabilities["elicitation"] = modes;
-        }
-        from.meta.insert(CLIENT_CAPABILITIES.to_owned(), capabilities);
+        let capabilities = match questions::modes(context).filter(|_| remote.may_ask) {
+            None => Cow::Borrowed(&**WITHOUT_QUESTIONS),
+            Some(modes) => with_questions(modes).to_string().into(),
+        };
+        from.meta.set(CLIENT_CAPABILITIES, capabilities);
         if let Some(level) = log_level(context) {
-            from.meta.insert(LOG_LEVEL.to_owned(), level.name().into());
+            from.meta.set_text(LOG_LEVEL, level.name());
         }
         Ok(from)
     }
@@ -112,15 +113,32 @@ fn caller_token(remote: &Remote, context: &Context) -> Result<CallerToken, ToolE
     })
 }
 
+/// The capabilities of a client that cannot ask its user.
+static WITHOUT_QUESTIONS: LazyLock<String> = LazyLock::new(|| capabilities().to_string());
+
+fn capabilities() -> Value {
+    json!({ "extensions": { TASKS_EXTENSION: {}, UI_EXTENSION: ui() } })
+}
+
+fn with_questions(modes: Value) -> Value {
+    let mut capabilities = capabilities();
+    capabilities["elicitation"] = modes;
+    capabilities
+}
+
 /// Returns the W3C Trace Context of a call as `_meta` of a request.
-fn trace(context: &Context) -> Map<String, Value> {
-    let Some(trace) = context.get::<TraceContext>() else { return Map::new() };
+fn trace(context: &Context) -> Meta {
+    let mut meta = Meta::default();
+    let Some(trace) = context.get::<TraceContext>() else { return meta };
     let fields = [
         ("traceparent", Some(&trace.traceparent)),
         ("tracestate", trace.tracestate.as_ref()),
         ("baggage", trace.baggage.as_ref()),
     ];
-    fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?.as_str().into()))).collect()
+    for (name, value) in fields {
+        value.into_iter().for_each(|value| meta.set_text(name, value.as_str()));
+    }
+    meta
 }
 
 /// The difference in progress between two descriptions of the status of a task, which have no progress. The protocol

@@ -227,7 +227,7 @@ async fn begin(peer: &Arc<Peer>, beginning: Beginning) -> Result<(), Disagreemen
 }
 
 async fn initialized(peer: &Arc<Peer>, revision: Option<&str>) -> Result<(), Disagreement> {
-    let request = Request::initialize(revision, &peer.users.capabilities());
+    let request = Request::initialize(revision, peer.users.capabilities());
     let result = peer.ask(&request).await.map_err(Disagreement::Failure)?;
     let info = ServerInfo::initialized(&result).ok_or(Disagreement::Invalid)?;
     agree(peer, info);

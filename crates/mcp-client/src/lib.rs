@@ -41,7 +41,7 @@
 //! | `link`, `connect`, `connection`, `history` | the current connection and those of single sessions of clients, its negotiation, its requests, and its past |
 //! | `server_info` | what a server declares about itself |
 //! | `peer`, `subscription` | the open requests of a connection and the messages of its server, and requests for notifications |
-//! | `outgoing`, `incoming`, `raw`, `failure` | requests, messages of servers, the texts in them, and failures of requests |
+//! | `outgoing`, `meta`, `incoming`, `raw`, `failure` | requests and their `_meta`, messages of servers, the texts in them, and failures of requests |
 //! | `stdio`, `process` | the stdio transport, and the child process with its command line |
 //! | `redaction` | the secrets that a server may repeat, out of errors and the log |
 //! | `http`, `authorizer` | the HTTP transports, and the source of their tokens |
@@ -79,6 +79,7 @@ mod incoming;
 mod link;
 mod list;
 mod message_memory;
+mod meta;
 #[cfg(feature = "oauth")]
 mod oauth;
 mod observe;

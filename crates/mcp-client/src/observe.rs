@@ -1,10 +1,10 @@
 //! The spans and the measurements of requests and sessions.
 
-use serde_json::{Map, Value};
 use toolkit_runtime::{ObservedRequest, RequestInfo, RequestOutcome, SessionTimer, Side, Transport, known_method};
 use tracing::Instrument as _;
 
 use super::failure::Failure;
+use super::meta::Meta;
 use super::outgoing::Request;
 use super::peer::PeerAnswer;
 use super::remote::{Remote, RemoteTarget};
@@ -85,11 +85,11 @@ impl Observer {
 }
 
 /// Adds the context of the request's span to `_meta`, in place of that of the caller.
-pub(super) fn with_trace(meta: &mut Map<String, Value>, observed: &ObservedRequest) {
+pub(super) fn with_trace(meta: &mut Meta, observed: &ObservedRequest) {
     let Some(parent) = observed.trace_parent() else { return };
-    meta.insert("traceparent".to_owned(), parent.traceparent.into());
+    meta.set_text("traceparent", &parent.traceparent);
     if let Some(tracestate) = parent.tracestate {
-        meta.insert("tracestate".to_owned(), tracestate.into());
+        meta.set_text("tracestate", &tracestate);
     }
 }
 

@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use http::{HeaderName, HeaderValue};
 use serde::Serialize;
-use serde_json::value::{RawValue, to_raw_value};
-use serde_json::{Map, Value, json};
+use serde_json::json;
+use serde_json::value::RawValue;
 use toolkit_mcp::{LEGACY, json_bytes};
 use toolkit_runtime::RequestTarget;
 
 use super::caller::{FromCaller, Listener};
+use super::meta::Meta;
+use super::raw::raw_value;
 use super::server_info::client_info;
 use super::task_watch::TaskWatch;
 
@@ -42,7 +44,7 @@ impl Request {
     }
 
     /// Creates the first request up to revision 2025-11-25. `version` is the revision to use, by default the newest one.
-    pub(super) fn initialize(version: Option<&str>, capabilities: &Value) -> Self {
+    pub(super) fn initialize(version: Option<&str>, capabilities: &RawValue) -> Self {
         Self::new("initialize")
             .with("protocolVersion", version.unwrap_or(LEGACY[0]))
             .with("capabilities", capabilities)
@@ -66,8 +68,7 @@ impl Request {
 
     /// Adds a parameter.
     pub(super) fn with(mut self, name: &'static str, value: &(impl Serialize + ?Sized)) -> Self {
-        let value = to_raw_value(value).expect("the value has string keys only, and writing to memory does not fail");
-        self.params.push((name, value));
+        self.params.push((name, raw_value(value)));
         self
     }
 
@@ -90,12 +91,11 @@ impl Request {
         })
     }
 
-    /// Writes the message. `base` is the part of `_meta` that all requests of the connection have.
-    pub(super) fn message(&self, id: u64, base: Option<&Map<String, Value>>) -> Vec<u8> {
-        let mut meta = base.cloned().unwrap_or_default();
-        meta.extend(self.caller.meta.clone());
+    /// Writes the message. `meta` has the fields that all requests of the connection have.
+    pub(super) fn message(&self, id: u64, mut meta: Meta) -> Vec<u8> {
+        meta.extend(&self.caller.meta);
         if self.listener.is_some() {
-            meta.insert("progressToken".to_owned(), id.into());
+            meta.set("progressToken", id.to_string());
         }
         let mut params = vec![b'{'];
         for (name, value) in &self.params {
@@ -106,7 +106,7 @@ impl Request {
         }
         if !meta.is_empty() {
             params.extend_from_slice(br#""_meta":"#);
-            params.extend_from_slice(&json_bytes(&meta));
+            meta.write(&mut params);
         } else if params.len() > 1 {
             params.pop();
         }

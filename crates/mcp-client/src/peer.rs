@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tokio::sync::{oneshot, watch};
 use toolkit::dispatch::BoxFuture;
 use toolkit::resource::ResourceChanges;
@@ -16,6 +16,7 @@ use super::caller::{Listener, Progress};
 use super::failure::{Failure, ServerError};
 use super::incoming::{self, Incoming, number};
 use super::message_memory::Received;
+use super::meta::Meta;
 use super::outgoing::{Request, cancelled};
 use super::questions::Users;
 use super::raw::Raw;
@@ -175,9 +176,9 @@ impl Peer {
     }
 
     /// Returns what each request declares since revision 2026-07-28.
-    pub(super) fn meta(&self, request: &Request) -> Option<Map<String, Value>> {
+    pub(super) fn meta(&self, request: &Request) -> Meta {
         let is_modern = request.method == "server/discover" || self.info().is_some_and(|info| !info.is_legacy());
-        is_modern.then(|| modern_meta(&self.users.capabilities()))
+        if is_modern { modern_meta(self.users.capabilities()) } else { Meta::default() }
     }
 
     /// Registers a request before it is sent.

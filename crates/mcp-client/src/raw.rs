@@ -1,12 +1,14 @@
 //! Texts of JSON values in the messages of servers.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use serde::de::DeserializeOwned;
-use serde_json::value::RawValue;
+use serde::de::{DeserializeOwned, Deserializer as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
 use toolkit_schema::repair::repaired;
 
 use super::message_memory::MessageMemory;
@@ -52,7 +54,8 @@ impl Raw {
         if !self.get().contains(name) {
             return None;
         }
-        self.fields()?.remove(name)
+        let value = serde_json::Deserializer::from_str(self.get()).deserialize_map(LastField(name)).ok()??;
+        Some(Self::part(&self.message, value))
     }
 
     /// Returns the text of a field of an object.
@@ -107,10 +110,38 @@ impl fmt::Debug for Raw {
     }
 }
 
-fn first_elements(json: &str, max: usize) -> serde_json::Result<Vec<&RawValue>> {
-    use serde::Deserializer as _;
-    use serde::de::{IgnoredAny, SeqAccess, Visitor};
+/// Finds the last field with a name.
+struct LastField<'n>(&'n str);
 
+impl<'j> Visitor<'j> for LastField<'_> {
+    type Value = Option<&'j RawValue>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'j>>(self, mut fields: A) -> Result<Self::Value, A::Error> {
+        let mut last = None;
+        while let Some(FieldName(name)) = fields.next_key()? {
+            match name == self.0 {
+                true => last = Some(fields.next_value()?),
+                false => drop(fields.next_value::<IgnoredAny>()?),
+            }
+        }
+        Ok(last)
+    }
+}
+
+/// The name of a field, without a copy if it has no escapes.
+#[derive(Deserialize)]
+struct FieldName<'j>(#[serde(borrow)] Cow<'j, str>);
+
+/// Returns a value as text.
+pub(super) fn raw_value(value: &(impl Serialize + ?Sized)) -> Box<RawValue> {
+    to_raw_value(value).expect("the value has string keys only, and writing to memory does not fail")
+}
+
+fn first_elements(json: &str, max: usize) -> serde_json::Result<Vec<&RawValue>> {
     struct First(usize);
 
     impl<'j> Visitor<'j> for First {
@@ -134,4 +165,24 @@ fn first_elements(json: &str, max: usize) -> serde_json::Result<Vec<&RawValue>> 
     }
 
     serde_json::Deserializer::from_str(json).deserialize_seq(First(max))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_of_equal_fields_of_an_object_is_found() {
+        let found = |text: &str| Raw::from(text.to_owned()).field("a").map(|field| field.get().to_owned());
+        for (text, field) in [
+            (r#"{"b":{"a":1},"a": [2, "a"] ,"c":"a"}"#, Some(r#"[2, "a"]"#)),
+            (r#"{"a":1,"b":2,"a":3}"#, Some("3")),
+            (r#"{"\u0062":"a","a":null}"#, Some("null")),
+            (r#"{"b":{"a":1}}"#, None),
+            (r#"["a"]"#, None),
+            (r#"{"a":1"#, None),
+        ] {
+            assert_eq!(found(text).as_deref(), field, "{text}");
+        }
+    }
 }

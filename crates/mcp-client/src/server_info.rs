@@ -1,10 +1,14 @@
 //! What a server declares about itself.
 
+use std::sync::LazyLock;
+
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use toolkit_mcp::{CLIENT_CAPABILITIES, CLIENT_INFO, MODERN, PROTOCOL_VERSION};
 
-use super::raw::Raw;
+use super::meta::Meta;
+use super::raw::{Raw, raw_value};
 
 /// The key of the extension for tasks, among the capabilities.
 pub(super) const TASKS_EXTENSION: &str = "io.modelcontextprotocol/tasks";
@@ -106,12 +110,14 @@ pub(super) fn client_info() -> Value {
 }
 
 /// Returns what each request declares since revision 2026-07-28, in `_meta`.
-pub(super) fn modern_meta(capabilities: &Value) -> Map<String, Value> {
-    Map::from_iter([
-        (PROTOCOL_VERSION.to_owned(), MODERN.into()),
-        (CLIENT_INFO.to_owned(), client_info()),
-        (CLIENT_CAPABILITIES.to_owned(), capabilities.clone()),
-    ])
+pub(super) fn modern_meta(capabilities: &'static RawValue) -> Meta {
+    static VERSION: LazyLock<Box<RawValue>> = LazyLock::new(|| raw_value(MODERN));
+    static CLIENT: LazyLock<Box<RawValue>> = LazyLock::new(|| raw_value(&client_info()));
+    let mut meta = Meta::default();
+    meta.set(PROTOCOL_VERSION, VERSION.get());
+    meta.set(CLIENT_INFO, CLIENT.get());
+    meta.set(CLIENT_CAPABILITIES, capabilities.get());
+    meta
 }
 
 #[cfg(test)]

@@ -105,7 +105,7 @@ impl Transport for Stdio {
             let mut asked = peer.open(request, acknowledged)?;
             sent(asked.id);
             asked.is_sent = true;
-            self.write(request.message(asked.id, peer.meta(request).as_ref())).await?;
+            self.write(request.message(asked.id, peer.meta(request))).await?;
             asked.answered().await.map_err(|failure| failure.without(&self.secrets))
         })
     }

@@ -32,7 +32,7 @@ impl Http {
         let mut asked = peer.open(request, acknowledged)?;
         let id = asked.id;
         sent(id);
-        let message = request.message(id, peer.meta(request).as_ref());
+        let message = request.message(id, peer.meta(request));
         let post = Post::of_request(request, id, message, session);
         asked.is_sent = true;
         let answer = self.answered(peer, asked, &post).await;

@@ -48,6 +48,9 @@ pub(super) enum Delivery {
 
 const JSON: &str = "application/json";
 
+/// The media types of responses.
+const ACCEPTED: &str = "text/event-stream, application/json";
+
 /// The wait before a message is sent again if the server states none, and the least wait.
 const RATE_WAIT: Duration = Duration::from_secs(1);
 const MIN_RATE_WAIT: Duration = Duration::from_millis(250);
@@ -125,7 +128,7 @@ impl Http {
         };
         let url = stream.as_ref().map_or(&self.url, |stream| stream.endpoint());
         let mut request = self.client.post(url.clone()).headers(self.headers.clone());
-        request = request.header(ACCEPT, format!("{EVENTS}, {JSON}")).header(CONTENT_TYPE, JSON);
+        request = request.header(ACCEPT, ACCEPTED).header(CONTENT_TYPE, JSON);
         if let Some(token) = &token {
             request = request.bearer_auth(token.expose());
             *locked(&post.token) = Some(token.clone());

@@ -92,7 +92,7 @@ impl Http {
         }
         self.end();
         let begun = Session { id: None, version: None, nth: lost.nth };
-        let request = Request::initialize(peer.info().map(|info| &*info.version), &peer.users.capabilities());
+        let request = Request::initialize(peer.info().map(|info| &*info.version), peer.users.capabilities());
         let result = self.attempt(peer, Asking::of(&request), &begun).await.map_err(|failure| match failure {
             Failure::Rpc(error) => Failure::NotInitialized(error),
             other => other,

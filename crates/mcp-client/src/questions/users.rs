@@ -1,15 +1,16 @@
 //! The capabilities that this client declares, and the responses to requests of servers.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
 
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use toolkit::Context;
 use toolkit_mcp::{Code, RpcError, UI_EXTENSION};
 
 use super::{RELATED_TASK, RunningCall, RunningCalls, address_policy, question_of, result_of};
 use crate::address_policy::AddressPolicy;
-use crate::raw::Raw;
+use crate::raw::{Raw, raw_value};
 use crate::remote::Remote;
 use crate::server_info::ui;
 
@@ -50,12 +51,13 @@ impl Users {
 
     /// Returns the capabilities of this client: that pages are passed on to a host, and that users can be asked, if the host
     /// allows it.
-    pub(crate) fn capabilities(&self) -> Value {
-        let mut capabilities = json!({ "extensions": { UI_EXTENSION: ui() } });
-        if self.calls.is_some() {
-            capabilities["elicitation"] = json!({ "form": {}, "url": {} });
-        }
-        capabilities
+    pub(crate) fn capabilities(&self) -> &'static RawValue {
+        static WITHOUT_QUESTIONS: LazyLock<Box<RawValue>> =
+            LazyLock::new(|| raw_value(&json!({ "extensions": { UI_EXTENSION: ui() } })));
+        static WITH_QUESTIONS: LazyLock<Box<RawValue>> = LazyLock::new(|| {
+            raw_value(&json!({ "extensions": { UI_EXTENSION: ui() }, "elicitation": { "form": {}, "url": {} } }))
+        });
+        if self.calls.is_some() { &WITH_QUESTIONS } else { &WITHOUT_QUESTIONS }
     }
 
     /// Refuses a request of the server, and logs the first one.
