@@ -1,8 +1,8 @@
 //! One `tools/call` request.
 //!
-//! The tool runs on a thread for tools, where it may block, or over stdio on the thread that has read the call. Everything
-//! else runs on the threads that do I/O: waiting for a permit, timeouts, cancellation and progress notifications. Only a large
-//! body is parsed on a thread for tools, too.
+//! The tool begins on the thread that has read the call, which another one replaces if the tool blocks, and goes on on a thread for
+//! tools; that of a mounted server begins there. Everything else runs on the threads that do I/O: waiting for a permit, timeouts,
+//! cancellation and progress notifications. Only a large body is parsed on a thread for tools, too.
 //!
 //! | module | part |
 //! | --- | --- |
