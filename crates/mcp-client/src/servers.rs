@@ -64,16 +64,18 @@ use super::process::Program;
 /// | `timeout` | duration, such as `"30s"` or `"500ms"` | `"5m"` | [`McpBackend::timeout`] |
 /// | `maxTimeout` | duration | `timeout` | [`McpBackend::max_timeout`] |
 /// | `startTimeout` | duration | `"30s"` | [`McpBackend::start_timeout`] |
+/// | `idleTimeout` | duration, after which an unused program is stopped; the next request starts it | never | [`McpBackend::idle_timeout`] |
 /// | `maxConcurrentCalls` | positive integer | no limit | [`McpBackend::max_concurrent_calls`] |
 /// | `maxMessageBytes` | positive integer | 16 MiB | [`McpBackend::max_message_bytes`] |
 /// | `maxResultBytes` | positive integer | `maxMessageBytes` | [`McpBackend::max_result_bytes`] |
 /// | `maxTools` | positive integer | 10,000 | [`McpBackend::max_tools`] |
 /// | `revision` | the only protocol revision to use, such as `"2025-06-18"` | the newest one | |
 /// | `instructions` | false: the clients of a proxy do not receive the instructions of the server | true | [`McpBackend::instructions`] |
+/// | `prefix` | false: the tools are listed without the name of the server | true | [`McpBackend::prefix`] |
 /// | `outputValidation` | `"strict"`: a result that does not match its output schema is an error; `"warn"`: it is logged; `"off"`. With the latter two, tools are listed without output schemas, since clients compare them too | `"strict"` | |
 /// | `coercion` | [conversions](toolkit::Coercion) of arguments: `"off"`, `"null-as-absent"`, `"lossless"` or `"lenient"` | that of the dispatcher's builder, or else `"null-as-absent"` | |
 /// | `plainInputSchemas` | true: the root of each input schema becomes a plain object, for models whose APIs refuse a choice there | false | [`McpBackend::plain_input_schemas`] |
-/// | `tools` | changes of tools, by their names on the server: `name`, `title`, `description`, and the hints `readOnly`, `destructive`, `idempotent` and `openWorld`, which are trusted | | |
+/// | `tools` | changes of tools, by their names on the server: `name`, `title`, `description`, `fixedArguments`, and the hints `readOnly`, `destructive`, `idempotent` and `openWorld`, which are trusted | | |
 /// | `forwardHeaders` | headers of callers to pass on: an object with the names for the server and those of the caller, such as `{"x-tenant": "x-tenant"}` | | [`Endpoint::forward_header`] |
 /// | `forwardCredentials` | the same for headers with credentials | | [`Endpoint::forward_credential`] |
 /// | `perSession` | true, or the maximum number of sessions (64): each session of a client has a connection of its own, that is, a process or a session of the server | false | |
