@@ -63,7 +63,7 @@ use super::server::Server;
 ///
 /// | route | response |
 /// |---|---|
-/// | `POST /mcp` | the response to a message: JSON, or an event stream if progress is requested |
+/// | `POST /mcp` | the response to a message: JSON, or an event stream if a message precedes it, or after 10 s |
 /// | `GET /mcp` | an event stream of changes, for clients of revisions before 2026-07-28 |
 /// | `DELETE /mcp` | the end of a session of such a client |
 /// | `GET /healthz` | `200`, or `503` during shutdown and while an [`Http::health_check`] fails; the text has the number of backends that are not ready |
