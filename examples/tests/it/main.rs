@@ -14,4 +14,5 @@ mod output;
 mod readme;
 mod resources;
 mod security;
+mod statements;
 mod text;
