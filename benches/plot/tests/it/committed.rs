@@ -48,6 +48,26 @@ fn the_ratios_of_readme_are_those_of_the_results() {
 }
 
 #[test]
+fn the_tables_of_the_pages_have_the_ratios_of_the_results() {
+    for (name, page) in [("dispatch", "calls"), ("servers", "servers"), ("servers-search", "servers")] {
+        let results = Results::read(&benches().join("results").join(name).with_extension("json")).unwrap();
+        let page = fs::read_to_string(benches().join("tables").join(page).with_extension("md")).unwrap();
+        // A table of sizes has another form.
+        for table in results.tables.iter().filter(|table| table.columns[0] != "bytes") {
+            for row in &table.rows {
+                let Some(ratio) = table.value(row, "ratio") else { continue };
+                let lines = page.lines().filter(|line| line.starts_with(&format!("| {} |", row.name)));
+                let cells = lines.flat_map(|line| line.split(" | ")).filter_map(|cell| cell.split(" (").next());
+                // Results have four digits, and tables two after the point.
+                let is_near = |shown: f64| (shown - ratio).abs() < f64::max(0.0051, ratio / 1000.0);
+                let is_shown = cells.filter_map(|cell| cell.parse().ok()).any(is_near);
+                assert!(is_shown, "{name}, {}: no table has {ratio} for {}", table.title, row.name);
+            }
+        }
+    }
+}
+
+#[test]
 fn the_commands_that_made_the_results_are_documented() {
     let readme = fs::read_to_string(benches().join("README.md")).expect("it exists");
     for file in fs::read_dir(benches().join("results")).expect("there are results") {
