@@ -209,3 +209,26 @@ fn settings_of_this_client_are_in_one_object() {
         ],
     );
 }
+
+/// Returns the keys that the error for an unknown one lists.
+fn keys(settings: &str) -> Vec<String> {
+    let server = format!(r#"{{"mcpServers": {{"a": {{"url": "https://a.example/mcp", "toolkit": {settings}}}}}}}"#);
+    let rejected = McpServers::from_json(&server).unwrap().rejected().next().unwrap().to_string();
+    let (_, keys) = rejected.split_once("the keys are ").unwrap();
+    keys.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+#[test]
+fn the_documents_list_each_key_of_a_server_and_of_its_login() {
+    let documentation = include_str!("../../../src/servers.rs");
+    let chapter = include_str!("../../../../../docs/proxy-file.md");
+    for key in keys(r#"{"no": 1}"#) {
+        assert!(documentation.contains(&format!("\n/// | `{key}` |")), "the documentation lacks `{key}`");
+        assert!(chapter.contains(&format!("\n| `{key}` |")), "docs/proxy-file.md lacks `{key}`");
+    }
+    let chapter = include_str!("../../../../../docs/proxy-logins.md");
+    for key in keys(r#"{"oauth": {"no": 1}}"#) {
+        assert!(documentation.contains(&format!("`{key}`")), "the documentation lacks `{key}`");
+        assert!(chapter.contains(&format!("`{key}`")), "docs/proxy-logins.md lacks `{key}`");
+    }
+}
