@@ -63,6 +63,10 @@ impl Http {
         let request = revision.request(&address, payload);
         Self { process, request, expected: payload.expected, address, runtime }
     }
+
+    pub(crate) fn address(&self) -> &str {
+        &self.address
+    }
 }
 
 impl Client for Http {

@@ -1,12 +1,14 @@
 //! Cost of a call for a tool server, over HTTP and over pipes: `cargo bench -p toolkit-benches --bench servers`, or
 //! `benches/benches/servers/run`, which installs the libraries of other languages first. With `-- --busy` it measures only what
-//! users feel: the server beside rmcp and a floor, on an idle machine and beside processes that compute.
+//! users feel: the server beside rmcp and a floor, on an idle machine and beside processes that compute; with `-- --clients` only
+//! proxies, and the clients of a server.
 //!
 //! Each server is a separate process that this one starts, and does the same work: it takes `{"a": 1, "b": 2}`, adds,
 //! and responds with the sum as data and as text. The servers in Rust also answer calls of `search`, with 153 bytes of
 //! arguments and 238 of data. The same client calls all of them.
 
 mod busy;
+mod clients;
 mod cores;
 mod http;
 mod payload;
@@ -24,6 +26,7 @@ use std::time::Duration;
 
 use toolkit_plot::results::Recorder;
 
+use self::clients::Caller;
 use self::cores::Cores;
 use self::http::{Http, Revision};
 use self::payload::{ADD, Payload, SEARCH};
@@ -48,20 +51,22 @@ fn main() -> ExitCode {
     } else {
         Pace { n_rounds: 9, turn: Duration::from_millis(600) }
     };
-    let is_busy_only = arguments.iter().any(|argument| argument == "--busy");
-    let command = match is_busy_only {
-        true => "cargo bench -p toolkit-benches --bench servers -- --busy",
-        false => "benches/benches/servers/run",
-    };
-    let mut run = Recorder::new(command);
+    let part = ["--busy", "--clients"].into_iter().find(|part| arguments.iter().any(|argument| argument == part));
+    let mut run = Recorder::new(match part {
+        Some("--busy") => "cargo bench -p toolkit-benches --bench servers -- --busy",
+        Some(_) => "cargo bench -p toolkit-benches --bench servers -- --clients",
+        None => "benches/benches/servers/run",
+    });
     let recorder = &mut run;
     println!("load average before: {}", load_average());
-    let all = Cores::all();
-    let http = |row: &rows::Row| Http::start(row, all, Revision::V2026_07_28, ADD);
-    busy::print(recorder, "HTTP, busy", &rows::busy("axum"), pace, http);
-    busy::print(recorder, "pipes, busy", &rows::busy("loop"), pace, |row| Pipe::start(row, all, ADD));
-    if !is_busy_only {
-        quiet(recorder, pace);
+    match part {
+        Some("--busy") => busy(recorder, pace),
+        Some(_) => clients(recorder, pace),
+        None => {
+            busy(recorder, pace);
+            clients(recorder, pace);
+            quiet(recorder, pace);
+        }
     }
     println!("\nload average after: {}", load_average());
     match run.finish() {
@@ -71,6 +76,19 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Measures servers beside processes that compute.
+fn busy(recorder: &mut Recorder, pace: Pace) {
+    let http = |row: &rows::Row| Http::start(row, Cores::all(), Revision::V2026_07_28, ADD);
+    busy::print(recorder, "HTTP, busy", &rows::busy("axum"), pace, http);
+    busy::print(recorder, "pipes, busy", &rows::busy("loop"), pace, |row| Pipe::start(row, Cores::all(), ADD));
+}
+
+/// Measures proxies, and the clients of a server, with all cores for everyone.
+fn clients(recorder: &mut Recorder, pace: Pace) {
+    table::print(recorder, "proxies over pipes", rows::proxied(), pace, |row| Pipe::start(row, Cores::all(), ADD));
+    table::print(recorder, "clients over HTTP", rows::clients(), pace, |row| Caller::start(row, &rows::CALLED));
 }
 
 /// Measures all servers on a core of their own.

@@ -74,6 +74,28 @@ pub(crate) fn pipe() -> Vec<Row> {
     rows
 }
 
+/// The server over pipes, and proxies in front of it; the first is the reference of the ratios.
+pub(crate) fn proxied() -> Vec<Row> {
+    vec![
+        row("`toolkit-mcp-server`", "in and out", Program::This, "toolkit"),
+        row("behind a proxy, over pipes", "in and out, twice", Program::This, "proxy-to-pipes"),
+        row("behind a proxy, over HTTP", "in and out, twice", Program::This, "proxy-to-http"),
+        row("behind a proxy of `fastmcp` 4.1, over pipes", "in and out", Program::Python, "fastmcp-proxy"),
+    ]
+}
+
+/// Clients of the server over HTTP; the first is the reference of the ratios.
+pub(crate) fn clients() -> Vec<Row> {
+    vec![
+        row("a POST of reqwest", "nothing", Program::This, "post"),
+        row("`toolkit-mcp-client`", "in and out", Program::This, "toolkit"),
+        row("rmcp 3.11.0", "nothing", Program::This, "rmcp"),
+    ]
+}
+
+/// The server that these clients call.
+pub(crate) const CALLED: Row = row("`toolkit-mcp-server`", "in and out", Program::This, "toolkit");
+
 fn peers() -> impl Iterator<Item = Row> {
     [
         row("TypeScript, `@modelcontextprotocol/sdk` 1.32.2", "in and out", Program::Node, "v1"),
@@ -103,7 +125,8 @@ impl Program {
             Self::Node => ("node".to_owned(), vec![format!("{}/serve.mjs", peers())]),
         };
         let mut command = cores.command(&program);
-        command.args(arguments);
+        // The program behind a proxy.
+        command.args(arguments).env("TOOLKIT_SERVERS", std::env::current_exe().expect("the program is a file"));
         command
     }
 }

@@ -1,21 +1,26 @@
-//! The servers that are part of this program.
+//! The servers and clients that are part of this program.
 
 mod answer;
 mod by_rmcp;
 mod least;
+mod proxy;
 mod search;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tokio::io::AsyncReadExt;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use toolkit::{Dispatcher, tool};
 use toolkit_mcp_server::Server;
 
-use crate::tools;
+use crate::{clients, tools};
 
-/// Runs one of the servers until the process is killed, or its stdin ends.
+/// Runs one of the servers until the process is killed, or its stdin ends; or a client of the server at the address `tool`.
 pub(crate) fn serve(name: &str, transport: &str, tool: &str) {
+    if transport == "client" {
+        return clients::call(name, tool);
+    }
     let answered = answered(tool);
     if name == "loop" {
         return least::lines(answered);
@@ -27,6 +32,8 @@ pub(crate) fn serve(name: &str, transport: &str, tool: &str) {
     Runtime::new().expect("a runtime").block_on(async {
         match (name, transport) {
             ("toolkit", "http") => over_http().await,
+            ("proxy-to-pipes", "pipe") => proxy::to_pipes().await,
+            ("proxy-to-http", "pipe") => proxy::to_http().await,
             ("toolkit", "pipe") => server().stdio().await.expect("the pipes hold"),
             ("rmcp", "http") => by_rmcp::over_http(by_rmcp::Tools::new).await,
             ("rmcp" | "rmcp-cloned", "pipe") => by_rmcp::over_pipes(by_rmcp::Tools::new()).await,
@@ -78,7 +85,11 @@ fn server() -> Server {
 async fn over_http() {
     let listening = server().http().bind("127.0.0.1:0").await.expect("a port is free");
     println!("{}", listening.local_addr().expect("it has one"));
-    listening.run(std::future::pending()).await;
+    // Ends with the process that has started it.
+    let is_over = async {
+        let _ = tokio::io::stdin().read(&mut [0]).await;
+    };
+    listening.run(is_over).await;
 }
 
 /// Binds a listener and prints its address.

@@ -1,8 +1,9 @@
-"""A server of one tool, by one of Python's libraries: `serve.py lowlevel|mcpserver|fastmcp http|pipe`.
+"""A server of one tool, by one of Python's libraries: `serve.py lowlevel|mcpserver|fastmcp|fastmcp-proxy http|pipe`.
 
 Over HTTP it prints its address, and answers with JSON and without sessions, like all that it is measured beside.
 """
 
+import os
 import socket
 import sys
 
@@ -63,7 +64,17 @@ def fastmcp():
     return app, lambda: server.run(transport="stdio", show_banner=False, log_level="WARNING")
 
 
-app, pipe = {"lowlevel": lowlevel, "mcpserver": mcpserver, "fastmcp": fastmcp}[sys.argv[1]]()
+def fastmcp_proxy():
+    """A proxy of fastmcp, in front of the server of the program that starts this one."""
+    from fastmcp.server import create_proxy
+
+    server = {"command": os.environ["TOOLKIT_SERVERS"], "args": ["serve", "toolkit", "pipe", "add"]}
+    proxy = create_proxy({"mcpServers": {"bench": server}})
+    return None, lambda: proxy.run(transport="stdio", show_banner=False, log_level="WARNING")
+
+
+servers = {"lowlevel": lowlevel, "mcpserver": mcpserver, "fastmcp": fastmcp, "fastmcp-proxy": fastmcp_proxy}
+app, pipe = servers[sys.argv[1]]()
 if sys.argv[2] == "pipe":
     pipe()
 else:
