@@ -1,6 +1,7 @@
 //! Tools that backends run: the stages of their calls, and the selection of a backend.
 
 mod pipeline;
+mod results;
 mod routes;
 
 use std::sync::Arc;

@@ -4,9 +4,10 @@ use std::pin::{Pin, pin};
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-use toolkit::backend::{BackendState, BackendStatus, Changes};
+use toolkit::backend::{BackendCall, BackendResponse, BackendState, BackendStatus, Changes, OfferedTools};
+use toolkit::dispatch::BoxFuture;
 use toolkit::prompt::{Completion, CompletionReference, CompletionRequest};
-use toolkit::tool::ToolBackend;
+use toolkit::tool::{ToolBackend, ToolId};
 
 use super::*;
 
@@ -173,4 +174,92 @@ async fn a_backend_without_prompts_has_defaults() {
     let request = CompletionRequest::new(CompletionReference::Prompt("prompt".to_owned()), "argument", "");
     assert_eq!(routed.complete(&request, &Context::new()).await.unwrap(), Completion::default());
     assert_eq!((&**routed.name(), routed.backend().name()), ("p", "p"));
+}
+
+/// A backend that calls tools, such as one that runs programs of models. Restricted, it lists its first tool and a new one.
+struct Programs {
+    tools: Vec<Tool>,
+    is_slow: bool,
+    restricted: Option<bool>,
+}
+
+impl Programs {
+    fn new(is_slow: bool, restricted: Option<bool>) -> Self {
+        Self { tools: vec![open("run"), open("check")], is_slow, restricted }
+    }
+}
+
+impl Backend for Programs {
+    fn name(&self) -> &str {
+        "programs"
+    }
+
+    fn kind(&self) -> BackendKind {
+        BackendKind::Local
+    }
+
+    fn calls_tools(&self) -> bool {
+        true
+    }
+
+    fn restricted_to(&self, _: &Catalog, _: &Routes) -> Option<Box<dyn Backend>> {
+        let tools = vec![self.tools[0].clone(), open("new")];
+        Some(Box::new(Self { tools, is_slow: self.restricted?, restricted: None }))
+    }
+
+    fn tools(&self) -> BoxFuture<'_, Result<OfferedTools, ToolError>> {
+        let target = |tool: &Tool| ToolBackend::local(format!("its-{}", tool.name())).unwrap();
+        let offered = OfferedTools::new(self.tools.iter().map(|tool| (tool.clone(), target(tool))));
+        match self.is_slow {
+            true => Box::pin(std::future::pending()),
+            false => Box::pin(async { Ok(offered) }),
+        }
+    }
+
+    fn call<'a>(&'a self, _: BackendCall<'a>) -> BoxFuture<'a, Result<BackendResponse, ToolError>> {
+        Box::pin(async { Ok(json!("done").into()) })
+    }
+}
+
+/// A table with this backend and one that calls no tools, the backend, and the ids of its two tools and that of the other.
+fn with_programs(programs: Programs) -> (Routes, Arc<RoutedBackend>, [ToolId; 3]) {
+    let mut routes = Routes::default();
+    assert!(routes.is_empty());
+    let routed = Arc::new(RoutedBackend::new(programs).unwrap());
+    let ids = ["programs:run", "programs:check", "n:who"].map(|id| id.parse::<ToolId>().unwrap());
+    for id in &ids[..2] {
+        routes.add(id.clone(), Arc::clone(&routed), ToolBackend::local(id.name().to_owned()).unwrap());
+    }
+    add(&named("p", BackendKind::Provider), "n", &mut routes);
+    assert!(!routes.is_empty());
+    assert_eq!(ids.each_ref().map(|id| routes.calls_tools(id)), [true, true, false]);
+    (routes, routed, ids)
+}
+
+#[tokio::test]
+async fn a_backend_that_calls_tools_is_restricted_with_the_catalog_and_still_the_same() {
+    let (mut routes, routed, ids) = with_programs(Programs::new(false, Some(false)));
+    let tools = routes.restrict(&base()).unwrap();
+    assert_eq!(tools.iter().map(|tool| tool.id().clone()).collect::<Vec<_>>(), [ids[0].clone()]);
+    let targets = |id: &ToolId| routes.backends(id).map(ToString::to_string).collect::<Vec<_>>();
+    assert_eq!(ids.each_ref().map(targets), [vec!["local `its-run`"], vec![], vec!["provider `p` with `who`"]]);
+    assert_eq!(ids.each_ref().map(|id| routes.owner(id)), [Some("programs"), None, Some("p")]);
+
+    let dispatcher = Dispatcher::builder(Catalog::new(tools).unwrap()).routes(routes).build().unwrap();
+    assert_eq!(dispatcher.call("programs:run", "{}").await.unwrap().value(), "done");
+    assert_eq!(routed.calls().n_ended, 1);
+    assert!(routed.set_enabled(false) && !routed.set_enabled(false));
+    assert_eq!(dispatcher.call("programs:run", "{}").await.unwrap_err().kind(), ErrorKind::Unavailable);
+}
+
+#[test]
+fn a_backend_that_calls_tools_and_cannot_be_restricted_runs_none() {
+    let (mut routes, _, ids) = with_programs(Programs::new(false, None));
+    assert!(routes.restrict(&base()).unwrap().is_empty());
+    assert_eq!(ids.each_ref().map(|id| routes.owner(id)), [None, None, Some("p")]);
+
+    let (mut routes, ..) = with_programs(Programs::new(false, Some(true)));
+    let error = routes.restrict(&base()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unavailable);
+    assert_eq!(error.message(), "the backend `programs` does not list its tools at once");
 }
