@@ -6,6 +6,7 @@ mod changes;
 mod collect;
 #[cfg(target_os = "linux")]
 mod large_results;
+mod offered;
 mod registry;
 mod typed;
 

@@ -9,6 +9,7 @@ mod laws;
 mod memory;
 mod parallel;
 mod run;
+mod steps;
 mod tools;
 mod waits;
 
