@@ -5,8 +5,10 @@ mod instances;
 #[allow(dead_code, reason = "shared with the tests of the plan, which use all of it")]
 mod names;
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
-use toolkit::tool::TaskSupport;
+use toolkit::tool::{Requirements, TaskSupport};
 use toolkit::{Catalog, Tool};
 use toolkit_contract::{Comparison, Lock, Part, Verdict, expect_lock};
 
@@ -91,10 +93,18 @@ fn only_a_version_announces_a_breaking_change() {
         assert_eq!(change.needs.as_deref(), needs, "{from} to {to}");
         assert_eq!(comparison.unannounced().count(), usize::from(needs.is_some()), "{from} to {to}");
     }
-    let additive =
-        lock("1.2.3", &new, None).compare(&lock("1.2.3", &object(json!({ "n": { "type": "number" } }), &["n"]), None));
-    assert_eq!(additive.changes().next().unwrap().needs.as_deref(), Some("1.3.0"));
-    assert_eq!(additive.unannounced().count(), 0, "an addition breaks nobody");
+    let wider = object(json!({ "n": { "type": "number" } }), &["n"]);
+    for (from, to, needs) in [
+        ("1.2.3", "1.2.3", Some("1.3.0")),
+        ("1.2.3", "1.2.4", Some("1.3.0")),
+        ("1.2.3", "1.3.0", None),
+        ("0.2.3", "0.2.3", Some("0.2.4")),
+        ("0.2.3", "0.2.4", None),
+    ] {
+        let additive = lock(from, &new, None).compare(&lock(to, &wider, None));
+        assert_eq!(additive.changes().next().unwrap().needs.as_deref(), needs, "{from} to {to}");
+        assert_eq!(additive.unannounced().count(), 0, "an addition breaks nobody");
+    }
 }
 
 #[test]
@@ -127,7 +137,7 @@ fn hints_requirements_and_tasks_are_compared() {
     let tool =
         || Tool::builder("a").namespace("n").version("1.0.0").description("…").input(json!({ "type": "object" }));
     let of = |tool: toolkit::tool::ToolBuilder| Lock::from_catalog(&Catalog::new([tool.build().unwrap()]).unwrap());
-    let requires = |id: &'static str| toolkit::tool::Requirements::NONE.with_secret(id);
+    let requires = |id: &'static str| Requirements::NONE.with_secret(id);
     for (old, new, expected) in [
         (tool().read_only(true), tool(), (Verdict::Breaking, "`readOnlyHint` withdraws what hosts may have relied on")),
         (tool(), tool().read_only(true), (Verdict::Additive, "`readOnlyHint` has changed")),
@@ -143,8 +153,55 @@ fn hints_requirements_and_tasks_are_compared() {
         (tool().aliases(["b"]), tool(), (Verdict::Breaking, "`aliases` lack an earlier name")),
         (tool(), tool().deprecated("use b"), (Verdict::Additive, "`deprecated` was set")),
         (tool(), tool().description("Other."), (Verdict::Cosmetic, "`description` has changed")),
+        (
+            tool().idempotent(true),
+            tool().idempotent(false),
+            (Verdict::Breaking, "`idempotentHint` withdraws what hosts may have relied on"),
+        ),
+        (tool().idempotent(false), tool(), (Verdict::Additive, "`idempotentHint` has changed")),
+        (
+            tool().open_world(false),
+            tool(),
+            (Verdict::Breaking, "`openWorldHint` withdraws what hosts may have relied on"),
+        ),
+        (tool(), tool().open_world(true), (Verdict::Additive, "`openWorldHint` has changed")),
+        (tool().read_only(false), tool().read_only(true), (Verdict::Additive, "`readOnlyHint` has changed")),
+        (tool().task_support(TaskSupport::Required), tool(), (Verdict::Additive, "`execution` has changed")),
+        (tool(), tool().aliases(["b"]), (Verdict::Additive, "`aliases` have a new name")),
+        (tool().title("A"), tool().title("B"), (Verdict::Cosmetic, "`title` has changed")),
+        (tool(), tool().tags(["x"]), (Verdict::Cosmetic, "`tags` has changed")),
+        (tool(), tool().timeout(Duration::from_secs(1)), (Verdict::Cosmetic, "`timeoutMs` has changed")),
     ] {
         assert_eq!(told(&of(old).compare(&of(new))), [(expected.0, expected.1.to_owned())]);
+    }
+}
+
+#[test]
+fn requirements_grow_with_each_credential_that_a_caller_did_not_need_before() {
+    let none = || Requirements::NONE;
+    let tool = |requirements: Requirements| {
+        let tool = Tool::builder("a").description("…").input(json!({ "type": "object" })).requirements(requirements);
+        Lock::from_tools([tool.build().unwrap()])
+    };
+    for (less, more) in [
+        (none(), none().with_scopes(["a"])),
+        (none().with_scopes(["a"]), none().with_scopes(["a", "b"])),
+        (none(), none().with_user_id()),
+        (none().with_secret("K"), none().with_secret("K").with_secret("L")),
+        (none(), none().with_authorization("id", ["x"])),
+        (none().with_authorization("id", ["x"]), none().with_authorization("id", ["x", "y"])),
+    ] {
+        let [less, more] = [less, more].map(tool);
+        assert_eq!(told(&less.compare(&more)), [(Verdict::Breaking, "`requirements` have grown".to_owned())]);
+        assert_eq!(told(&more.compare(&less)), [(Verdict::Additive, "`requirements` have shrunk".to_owned())]);
+    }
+    for (one, other) in [
+        (none().with_secret("K"), none().with_secret("L")),
+        (none().with_scopes(["a"]), none().with_scopes(["b"])),
+        (none().with_authorization("id", ["x"]), none().with_authorization("other", ["x"])),
+    ] {
+        let [one, other] = [one, other].map(tool);
+        assert_eq!(told(&one.compare(&other)), [(Verdict::Breaking, "`requirements` have grown".to_owned())]);
     }
 }
 
