@@ -85,6 +85,26 @@ fn plain_bm25_has_neither_fuzzy_matching_nor_stems() {
     assert_eq!(ids(&index.search("meetings", 5)), ["calendar:list"]);
 }
 
+/// Each field of a tool has a word of its own, and the other tools are as long.
+#[test]
+fn plain_bm25_weighs_all_fields_alike() {
+    let of = |[name, namespace, tag, text, argument, described, choice]: [&str; 7]| {
+        let property = json!({ "type": "string", "description": described, "enum": [choice] });
+        let tool =
+            Tool::builder(name.to_owned()).namespace(namespace.to_owned()).tags([tag]).description(text.to_owned());
+        tool.input(json!({ "type": "object", "properties": { argument: property } })).build().unwrap()
+    };
+    let words = ["alpha", "bravo", "charlie", "delta", "echo", "foxtrot", "golf"];
+    let tools = [of(words), of(["hotel", "india", "juliett", "kilo", "lima", "mike", "november"])];
+    let index = Index::with_ranking(&tools, Ranking::plain());
+    let scores = words.map(|word| {
+        let hits = index.search(word, 5);
+        assert_eq!(ids(&hits), ["bravo:alpha"], "{word}");
+        hits[0].score
+    });
+    assert!(scores.iter().all(|score| *score == scores[0]), "{scores:?}");
+}
+
 #[test]
 fn queries_of_stop_words_match_only_names() {
     let index = index(&[("who", "Lists the users that are logged in."), ("list", "What is in a folder.")]);
