@@ -52,6 +52,22 @@ fn types_have_no_effect() {
         ("try { null.x } catch (e: unknown) { return (e as Error).name }", json!("TypeError")),
         ("const { a, b }: { a: number; b: string } = { a: 3, b: 'x' }; return a", json!(3)),
         ("return [{ id: 3 }].map(({ id }: { id: number }) => id)", json!([3])),
+        ("let x: -1 | 1.5 | `a` | 'b' = -1; return x", json!(-1)),
+        ("let x: number[][] = [[3]]; return x[0][0]", json!(3)),
+        ("let x: Intl.DateTimeFormat[] | undefined; return 3", json!(3)),
+        ("let x: { a: [number, (b: string) => void]; /* } */ c: 'd]' }; return 3", json!(3)),
+        ("let x: { // }\n a: number };\nreturn 3", json!(3)),
+        ("let x: { [key: string]: number } = { a: 3 }; return x.a", json!(3)),
+        ("let x: string & { a?: 1 } = 'a'; return x", json!("a")),
+        ("let x: readonly string[] = ['a']; return x", json!(["a"])),
+        ("let f: <T>(a: T) => T = (a) => a; return f(3)", json!(3)),
+        ("let f: (a: number) => (b: number) => number = (a) => (b) => a + b; return f(1)(2)", json!(3)),
+        ("function f(x: unknown): asserts x is string | number {}\nf('a'); return 3", json!(3)),
+        ("interface A<T = {}> extends B, D<T> { e(): void }\nreturn 3", json!(3)),
+        ("return 3 as number && 4", json!(4)),
+        ("const a = 3; return a!", json!(3)),
+        // The quotes of a line end with it.
+        ("const all: number[] = [1]; // it's\nreturn all.reduce<number>((a, b) => a + b, 2)", json!(3)),
         (
             "class P<T> { private x: number = 1; static readonly z = 3; y?: string; get(): number { return this.x } }
              return new P().get() + P.z",
