@@ -8,7 +8,7 @@ use toolkit::backend::{Backend, BackendCall, BackendResponse, OfferedTools};
 use toolkit::call::Credentials;
 use toolkit::catalog::DiagnosticKind;
 use toolkit::dispatch::BoxFuture;
-use toolkit::prompt::{Completion, CompletionReference, CompletionRequest};
+use toolkit::prompt::{Completion, CompletionReference, CompletionRequest, Prompt};
 use toolkit::tool::{Annotations, ToolBackend};
 use toolkit_backends::{
     Collected, ContractChange, MAX_DESCRIPTION_BYTES, MAX_RECORD_BYTES, MAX_SCHEMA_TEXT_BYTES, MAX_TITLE_BYTES,
@@ -149,6 +149,27 @@ async fn claims_of_a_server_count_if_it_is_trusted_and_those_of_the_host_always(
     assert_eq!(claims("peer:tool").await, ([Some(true), Some(false), Some(true), Some(true)], 1, Some(9)));
 }
 
+#[tokio::test]
+async fn a_prompt_of_a_server_is_none_that_the_program_or_the_server_has_already() {
+    let prompt = |name: &'static str| Prompt::new(open(name), Vec::new());
+    let own = Prompt::new(open("greet").in_namespace("peer".parse().unwrap()), Vec::new());
+    let base = || Catalog::new([]).unwrap().with_prompts([own.clone()]).unwrap();
+    for (names, n_prompts, left_out) in [
+        (&["other", "third"][..], 3, None),
+        (&["greet", "other"], 2, Some("greet")),
+        (&["other", "other"], 2, Some("other")),
+    ] {
+        let target = || ToolBackend::mcp("peer").unwrap();
+        let server = Server::new("peer", []).offering(|offers| {
+            offers.prompts = names.iter().map(|name| (prompt(name), target())).collect();
+        });
+        let collected = registry([server]).collect(base()).await;
+        let message = |name| format!("the backend `peer` has another prompt `peer:{name}`, which is left out");
+        assert_eq!(messages(&collected.diagnostics), left_out.map(message).into_iter().collect::<Vec<_>>());
+        assert_eq!(collected.catalog.prompts().count(), n_prompts, "{names:?}");
+    }
+}
+
 #[test]
 fn sessions_and_prefixes_are_those_of_each_server() {
     let (plain, other) = (Server::new("plain", []), Server { is_plain: false, ..Server::new("other", []) });
@@ -264,8 +285,9 @@ async fn texts_of_other_programs_are_cut_and_their_data_is_not() {
     // A character of three bytes does not end where the limit is.
     let long = |limit: usize| "€".repeat(limit / 3 + 1);
     let fits = |limit: usize| "a".repeat(limit);
+    type Write = fn(String) -> Value;
     type Read = fn(&Tool) -> String;
-    let fields: [(&str, usize, fn(String) -> Value, Read); 6] = [
+    let fields: [(&str, usize, Write, Read); 6] = [
         (
             "description",
             MAX_DESCRIPTION_BYTES,
