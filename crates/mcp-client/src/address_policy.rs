@@ -255,6 +255,103 @@ mod tests {
         }
     }
 
+    /// The first and the last address of each network, and their neighbors.
+    #[test]
+    fn each_address_belongs_to_a_network() {
+        for (network_of, addresses) in [
+            (Network::Loopback, &["127.0.0.0", "127.255.255.255", "::1", "::ffff:127.0.0.1", "2002:7f00:1::"][..]),
+            (
+                Network::Private,
+                &[
+                    "10.0.0.0",
+                    "10.255.255.255",
+                    "172.16.0.0",
+                    "172.31.255.255",
+                    "192.168.0.0",
+                    "192.168.255.255",
+                    "100.64.0.0",
+                    "100.127.255.255",
+                    "fc00::",
+                    "fdff:ffff::",
+                    "::ffff:10.0.0.1",
+                    "::10.0.0.1",
+                    "64:ff9b::10.0.0.1",
+                    "2002:a00:1::",
+                ],
+            ),
+            (
+                Network::Reserved,
+                &[
+                    "0.0.0.0",
+                    "0.255.255.255",
+                    "169.254.0.0",
+                    "169.254.255.255",
+                    "198.18.0.0",
+                    "198.19.255.255",
+                    "224.0.0.0",
+                    "239.255.255.255",
+                    "240.0.0.0",
+                    "255.255.255.255",
+                    "::",
+                    "fe80::",
+                    "febf:ffff::",
+                    "ff00::",
+                    "ffff::",
+                    "2001::",
+                    "2001:0:ffff::",
+                    "64:ff9b:1::",
+                    "64:ff9b:1:ffff::",
+                ],
+            ),
+            (
+                Network::Public,
+                &[
+                    "1.0.0.0",
+                    "9.255.255.255",
+                    "11.0.0.0",
+                    "126.255.255.255",
+                    "128.0.0.0",
+                    "172.15.255.255",
+                    "172.32.0.0",
+                    "192.167.255.255",
+                    "192.169.0.0",
+                    "100.63.255.255",
+                    "100.128.0.0",
+                    "101.64.0.0",
+                    "169.253.255.255",
+                    "169.255.0.0",
+                    "198.17.255.255",
+                    "198.20.0.0",
+                    "199.18.0.0",
+                    "223.255.255.255",
+                    "fbff::",
+                    "fe7f::",
+                    "2001:1::",
+                    "2606:2800::1",
+                    "64:ff9b::8.8.8.8",
+                    "64:ff9b:2::",
+                    "65:ff9b:1::",
+                    "::ffff:8.8.8.8",
+                    "::8.8.8.8",
+                    "2002:808:808::",
+                    "2003:a00:1::",
+                    "1::ffff:10.0.0.1",
+                ],
+            ),
+        ] {
+            for address in addresses {
+                assert_eq!(network(address.parse().unwrap()), network_of, "{address}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_url_is_shown_without_secrets_and_up_to_a_length() {
+        assert_eq!(shown(&Url::parse("https://u:p@x.example/a?b=c#d").unwrap()), "https://x.example/a#d");
+        assert_eq!((untrusted(&"é".repeat(200)), untrusted("a\nb")), ("é".repeat(200), "a\\nb".to_owned()));
+        assert_eq!(untrusted(&"é".repeat(201)), format!("{}…", "é".repeat(200)));
+    }
+
     #[tokio::test]
     async fn a_name_is_judged_by_its_addresses() {
         let policy = AddressPolicy::new(Url::parse("https://mcp.example.com/mcp").unwrap(), true);

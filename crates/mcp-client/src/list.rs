@@ -255,3 +255,76 @@ fn left_out(remote: &Remote, kind: DiagnosticKind, name: &str, why: &str, tool: 
 fn shown(name: &str) -> String {
     name.chars().take(128).collect::<String>().escape_debug().to_string()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tool_is_listed_with_the_tasks_that_its_server_can_run() {
+        let without = || json!({ "name": "a" });
+        let with = |execution: Value| json!({ "name": "a", "execution": execution });
+        let support = |support: &str| with(json!({ "taskSupport": support }));
+        for (tool, has_tasks, is_left_out, expected) in [
+            (without(), true, false, without()),
+            (support("required"), false, true, support("required")),
+            (support("required"), true, false, support("optional")),
+            (support("optional"), true, false, support("optional")),
+            (support("optional"), false, false, without()),
+            (support("forbidden"), true, false, support("forbidden")),
+            (support("forbidden"), false, false, support("forbidden")),
+            (support("whenever"), true, false, without()),
+            (with(json!({})), true, false, without()),
+            (with(json!({ "taskSupport": "optional", "x": 1 })), false, false, with(json!({ "x": 1 }))),
+            (with(json!({ "taskSupport": 1, "x": 1 })), true, false, with(json!({ "x": 1 }))),
+            (with(json!("always")), true, false, with(json!("always"))),
+        ] {
+            let mut listed = tool.clone();
+            assert_eq!(lacks_tasks(&mut listed, has_tasks), is_left_out, "{tool} {has_tasks}");
+            assert_eq!(listed, expected, "{tool} {has_tasks}");
+        }
+        for (tool, expected) in [
+            (without(), support("optional")),
+            (with(json!({})), support("optional")),
+            (support("forbidden"), support("forbidden")),
+            (with(json!(1)), with(json!(1))),
+        ] {
+            let mut offered = tool.clone();
+            offer_tasks(&mut offered);
+            assert_eq!(offered, expected, "{tool}");
+        }
+    }
+
+    #[test]
+    fn the_record_of_a_tool_does_not_choose_its_name() {
+        let mut tool =
+            json!({ "name": "a", "_meta": { META_KEY: { "id": "x:y", "namespace": "x", "tags": ["z"] }, "k": 1 } });
+        name_as_listed(&mut tool);
+        assert_eq!(tool, json!({ "name": "a", "_meta": { META_KEY: { "tags": ["z"] }, "k": 1 } }));
+        for other in [json!({ "name": "a" }), json!({ "name": "a", "_meta": 1 })] {
+            let mut same = other.clone();
+            name_as_listed(&mut same);
+            assert_eq!(same, other);
+        }
+    }
+
+    #[test]
+    fn an_output_schema_is_taken_from_a_tool_with_the_name_that_the_server_knows() {
+        let schema = json!({ "type": "integer" });
+        for (meta, name) in [(json!({}), "a"), (json!({ NAME_KEY: "A!" }), "A!")] {
+            let mut tool = json!({ "name": "a", "outputSchema": schema, "_meta": meta });
+            let (found, output) = without_output(&mut tool).expect("it has one");
+            assert_eq!((found.as_str(), output.as_value()), (name, &schema));
+            assert!(tool.get("outputSchema").is_none() && without_output(&mut tool).is_none());
+        }
+    }
+
+    #[test]
+    fn the_first_reasons_and_the_start_of_a_name_are_shown() {
+        let reasons = |n: usize| first_reasons(["a", "b", "c", "d", "e", "f", "g"][..n].iter().copied());
+        assert_eq!([reasons(0), reasons(2), reasons(5)], ["", "a; b", "a; b; c; d; e"]);
+        assert_eq!([reasons(6), reasons(7)], ["a; b; c; d; e; and more"; 2]);
+        assert_eq!(shown(&"é".repeat(129)), "é".repeat(128));
+        assert_eq!(shown("a\n\u{1b}"), "a\\n\\u{1b}");
+    }
+}

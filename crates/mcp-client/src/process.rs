@@ -368,3 +368,38 @@ impl fmt::Debug for Program {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_log_of_a_server_is_bounded_in_lines_and_in_bytes() {
+        for (n_bytes, n_admitted) in [(0, 1000), (262, 1000), (263, 996), (256 << 10, 1), ((256 << 10) + 1, 0)] {
+            let mut budget = LogBudget::new();
+            let admitted: Vec<bool> = (0..1010).map(|_| budget.admits("server", n_bytes)).collect();
+            assert_eq!(admitted.iter().take_while(|admitted| **admitted).count(), n_admitted, "{n_bytes}");
+            assert!(admitted[n_admitted..].iter().all(|admitted| !admitted), "{n_bytes}");
+            assert_eq!(budget.n_dropped, 1010 - n_admitted as u64);
+            assert!(!budget.admits("server", 0), "a shorter line is not admitted either");
+            budget.start = Instant::now().checked_sub(WINDOW).expect("the machine has run for longer");
+            assert!(budget.admits("server", 1), "the next window has begun");
+            assert_eq!((budget.n_dropped, budget.n_lines, budget.n_bytes), (0, 1, 1));
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_server_is_told_with_its_last_lines() {
+        let state = ExitState::default();
+        assert_eq!((state.to_string().as_str(), state.end()), ("the reason is unknown", None));
+        assert_eq!(state.count_stray(), 1);
+        assert_eq!(state.to_string(), "the reason is unknown; it wrote a line that is not an MCP message");
+        assert_eq!(state.count_stray(), 2);
+        state.record("it ended".to_owned());
+        state.record("too late".to_owned());
+        assert_eq!(state.end(), Some("it ended"));
+        (1..=6).for_each(|n| state.push_line(&n.to_string()));
+        let expected = "it ended; it wrote 2 lines that are not MCP messages\n  2\n  3\n  4\n  5\n  6";
+        assert_eq!(state.to_string(), expected);
+    }
+}

@@ -102,6 +102,91 @@ async fn the_settings_of_a_server_precede_those_of_the_host() {
 }
 
 #[test]
+fn each_setting_has_the_values_that_it_accepts() {
+    let metadata = |url: &str| json!({ "clientMetadataUrl": url });
+    let credentials = |more: Value| {
+        let mut oauth = json!({ "clientId": "x", "issuer": "https://as.example" });
+        oauth.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        oauth
+    };
+    for oauth in [
+        metadata("https://x.example/client"),
+        metadata("https://x.example/client?a=b"),
+        json!({ "redirectPort": 1 }),
+        json!({ "redirectPort": 65_535 }),
+        json!({ "clientCredentials": false, "allowPrivateAddresses": false, "tokenExchange": false }),
+        json!({ "allowPrivateAddresses": true }),
+        credentials(json!({})),
+        credentials(json!({ "clientSecret": "y", "clientCredentials": true })),
+        credentials(json!({ "clientSecret": "y", "tokenExchange": "audience" })),
+    ] {
+        assert_eq!(reasons(&oauth), [""; 0], "{oauth}");
+    }
+    for url in [
+        "client",
+        "http://x.example/client",
+        "https://x.example",
+        "https://x.example/",
+        "https://x.example/client#part",
+        "https://ada@x.example/client",
+        "https://:secret@x.example/client",
+    ] {
+        let start = "`toolkit.oauth`: the URL of the client metadata must begin with `https://` and have a path, got `";
+        assert!(reasons(&metadata(url))[0].starts_with(start), "{url}");
+    }
+    let secret = "`toolkit.oauth`: client credentials require a client id and a client secret";
+    for (oauth, reason) in [
+        (json!({ "redirectPort": 65_536 }), "`toolkit.oauth.redirectPort` must be the number of a port"),
+        (json!({ "clientCredentials": true }), secret),
+        (json!({ "tokenExchange": true }), secret),
+        (credentials(json!({ "clientCredentials": true })), secret),
+        (
+            json!({ "tokenExchange": 1 }),
+            "`toolkit.oauth.tokenExchange` must be true, false or the audience of the server",
+        ),
+        (json!({ "allowPrivateAddresses": 1 }), "`toolkit.oauth.allowPrivateAddresses` must be true or false"),
+    ] {
+        assert_eq!(reasons(&oauth), [reason], "{oauth}");
+    }
+}
+
+#[test]
+fn each_setting_of_a_login_counts_where_servers_are_compared() {
+    let before = json!({
+        "clientName": "n", "clientId": "x", "clientSecret": "y", "clientMetadataUrl": "https://x.example/client",
+        "issuer": "https://as.example", "scopes": ["a"], "redirectPort": 8000, "clientCredentials": false,
+        "allowPrivateAddresses": false, "tokenExchange": false,
+    });
+    for (key, value) in [
+        ("clientName", json!("m")),
+        ("clientId", json!("z")),
+        ("clientSecret", json!("z")),
+        ("clientMetadataUrl", json!("https://x.example/other")),
+        ("issuer", json!("https://other.example")),
+        ("scopes", json!(["a", "b"])),
+        ("redirectPort", json!(8001)),
+        ("clientCredentials", json!(true)),
+        ("allowPrivateAddresses", json!(true)),
+        ("tokenExchange", json!(true)),
+        ("tokenExchange", json!("audience")),
+    ] {
+        let mut after = before.clone();
+        after[key] = value;
+        let mut configured = ConfiguredServers::new(Arc::new(Backends::new()));
+        let mut apply = |oauth: &Value| {
+            let servers = servers(&json!({ "notes": { "url": "https://x.example", "toolkit": { "oauth": oauth } } }));
+            let changes = configured.apply(servers.with_oauth(|_| OAuth::new()));
+            (changes.added.len(), changes.changed.len())
+        };
+        assert_eq!(
+            [apply(&before), apply(&before), apply(&after), apply(&after)],
+            [(1, 0), (0, 0), (0, 1), (0, 0)],
+            "{key}"
+        );
+    }
+}
+
+#[test]
 fn a_server_with_other_settings_of_logins_is_replaced() {
     let backends = Arc::new(Backends::new());
     let mut configured = ConfiguredServers::new(Arc::clone(&backends));
