@@ -141,6 +141,46 @@ async fn a_durable_call_is_made_once_for_each_id(place: &Place) {
     assert_eq!(starts(place, "once"), [("call-7/0".to_owned(), 1)].into());
 }
 
+/// Every decision, with its name where decisions are listed.
+fn decisions() -> [(Decision, &'static str); 6] {
+    [
+        (Decision::Approve, "approve"),
+        (Decision::Deny, "deny"),
+        (Decision::Answer(json!(1)), "answer=JSON"),
+        (Decision::Retry, "retry"),
+        (Decision::Skip(json!(1)), "skip=JSON"),
+        (Decision::Fail, "fail"),
+    ]
+}
+
+#[test]
+fn each_pause_lists_the_decisions_that_fit() {
+    let form = |field: &str| json!({ "type": "object", "properties": { field: { "type": "boolean" } } });
+    let time = "2027-01-31T08:00:00Z";
+    for (record, listed) in [
+        (json!({ "question": { "message": "?" } }), &["approve", "deny"][..]),
+        (json!({ "question": { "message": "?", "url": "https://a.example" } }), &["approve", "deny"]),
+        (json!({ "question": { "message": "?", "form": form("approve") } }), &["approve", "deny", "answer=JSON"]),
+        (json!({ "question": { "message": "?", "form": form("n") } }), &["answer=JSON", "deny"]),
+        (json!({ "pending": { "message": "?" } }), &["retry", "fail"]),
+        (json!({ "outcome_unknown": {} }), &["retry", "skip=JSON", "fail"]),
+        (
+            json!({ "invalid_value": { "message": "?", "output": { "type": "integer" } } }),
+            &["retry", "skip=JSON", "fail"],
+        ),
+        (json!({ "until": { "time": time } }), &[]),
+        (json!({ "backoff": { "time": time, "error": "no" } }), &[]),
+        (json!({ "child": { "run": "run-1" } }), &[]),
+    ] {
+        let pause: Pause = serde_json::from_value(record.clone()).unwrap();
+        assert_eq!(json!(pause), record);
+        assert_eq!(pause.decisions(), listed, "{record}");
+        for (decision, name) in decisions() {
+            assert_eq!(decision.fits(&pause), listed.contains(&name), "{record} {name}");
+        }
+    }
+}
+
 on_each_place! {
     approval_survives_a_restart_of_everything,
     the_time_of_a_decision_runs_on_while_nothing_else_does,
