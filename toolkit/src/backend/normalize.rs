@@ -74,11 +74,11 @@ fn without_prefix<'m>(message: &'m str, called: &str) -> &'m str {
 
 /// Returns true if a text is the id of the tool whose wire name is `called`.
 fn names(text: &str, called: &str) -> bool {
-    let is_id = !text.contains(char::is_whitespace) && text.len() <= 512;
-    let id = is_id.then(|| text.parse::<ToolId>().ok()).flatten();
     let called: Cow<'_, str> = match called.contains('.') {
         true => called.replace('.', "_").into(),
         false => called.into(),
     };
-    id.is_some_and(|id| [Naming::Name, Naming::NamespaceName].iter().any(|naming| naming.wire_name(&id) == called))
+    let is_called =
+        |id: ToolId| [Naming::Name, Naming::NamespaceName].iter().any(|naming| naming.wire_name(&id) == called);
+    text.parse().is_ok_and(is_called)
 }

@@ -267,6 +267,26 @@ fn a_very_ambiguous_name_lists_the_first_ids_and_the_number_of_others() {
 }
 
 #[test]
+fn an_alias_that_names_another_tool_is_reported_with_the_first_that_has_the_name() {
+    let tool = |namespace: &'static str, name: &'static str, alias: Option<&'static str>| {
+        Tool::builder(name).namespace(namespace).aliases(alias).build().unwrap()
+    };
+    for (alias, tools, concerned) in [
+        ("x", vec![tool("a", "x", None), tool("b", "x", None), tool("c", "y", Some("x"))], ["c:y", "a:x"]),
+        ("x", vec![tool("a", "x", None), tool("b", "x", Some("x"))], ["b:x", "a:x"]),
+        ("a:x", vec![tool("a", "x", None), tool("c", "y", Some("a:x"))], ["c:y", "a:x"]),
+        ("z", vec![tool("a", "x", Some("z")), tool("c", "y", Some("z"))], ["c:y", "a:x"]),
+    ] {
+        let problems = Catalog::new(tools).unwrap_err();
+        assert_eq!(messages(&problems), [format!("the alias `{alias}` is taken")]);
+        let ids: Vec<&str> = problems.iter().flat_map(|problem| problem.tools()).map(|(id, _)| id).collect();
+        assert_eq!(ids, concerned, "{alias}");
+    }
+    // Its own bare name is another way to write it.
+    assert!(Catalog::new([tool("a", "x", Some("x"))]).is_ok());
+}
+
+#[test]
 fn equal_versions_are_rejected() {
     let tool = |version: Option<&'static str>| {
         let tool = Tool::builder("x").namespace("a");

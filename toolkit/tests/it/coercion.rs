@@ -356,6 +356,13 @@ fn choices_are_read_where_one_alternative_accepts_the_value() {
         json!([shape, [3], 3])
     );
     assert_eq!(drawn(json!("empty"), json!("null"), json!("[3]")).unwrap(), json!(["empty", null, "[3]"]));
+    for coercion in [Coercion::Off, Coercion::NullAsAbsent] {
+        let dispatcher = Dispatcher::builder(catalog![draw].unwrap()).coercion(coercion).build().unwrap();
+        for (shape, edges) in [(shape.to_string().into(), json!(3)), (json!("empty"), json!("3"))] {
+            let arguments = json!({ "shape": shape, "edges": edges, "mode": 3 });
+            assert_eq!(dispatcher.call_sync("draw", arguments).unwrap_err().kind(), ErrorKind::InvalidArguments);
+        }
+    }
     let error = drawn(json!("empty_"), json!(null), json!([3])).unwrap_err();
     let texts: Vec<String> = error.violations().iter().map(ToString::to_string).collect();
     assert_eq!(
