@@ -151,6 +151,17 @@ mod tests {
         assert!(Typo::new(&format!("{long}a")).is_none());
     }
 
+    #[test]
+    fn a_name_is_near_if_no_more_than_about_a_third_of_its_letters_differ() {
+        for (n, at_most) in std::iter::zip(1.., [0, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 5]) {
+            let name = &"abcdefghijkl"[..n];
+            for n_wrong in 0..=n {
+                let typed = format!("{}{}", "z".repeat(n_wrong), &name[n_wrong..]);
+                assert_eq!(nearest(&typed, [name].into_iter()).is_some(), n_wrong <= at_most, "{typed} {name}");
+            }
+        }
+    }
+
     proptest! {
         #![proptest_config(test_support::random(1280))]
 

@@ -145,3 +145,30 @@ fn the_width_of_a_number_is_no_limit() {
     let limits: Vec<String> = View::new(&text).limits().iter().map(ToString::to_string).collect();
     assert_eq!(limits, ["exactly 1 character", "matches ^a", "interval"]);
 }
+
+#[test]
+fn each_limit_is_a_short_phrase() {
+    for (schema, phrases) in [
+        (json!({}), &[][..]),
+        (json!({ "minimum": 1, "maximum": 14 }), &["1 to 14"]),
+        (json!({ "minimum": 3, "maximum": 3 }), &["exactly 3"]),
+        (json!({ "maximum": 1.5 }), &["at most 1.5"]),
+        (json!({ "exclusiveMinimum": 0, "exclusiveMaximum": 9 }), &["more than 0", "less than 9"]),
+        (json!({ "minLength": 2 }), &["at least 2 characters"]),
+        (json!({ "maxItems": 1 }), &["at most 1 item"]),
+        (json!({ "minItems": 1, "maxItems": 3, "uniqueItems": true }), &["1 to 3 items", "unique items"]),
+        (json!({ "minProperties": 2, "maxProperties": 2 }), &["exactly 2 entries"]),
+        (json!({ "uniqueItems": false, "pattern": 1, "format": 1 }), &[]),
+        (json!({ "format": "date-time" }), &["date-time"]),
+        (json!({ "format": "int32x" }), &["int32x"]),
+        (json!({ "format": "floats" }), &["floats"]),
+        (json!({ "format": "float" }), &[]),
+        (json!({ "format": "double" }), &[]),
+        (json!({ "format": "uint8" }), &[]),
+        (json!({ "format": "int64" }), &[]),
+        (json!({ "format": "uint" }), &[]),
+    ] {
+        let limits: Vec<String> = View::new(&schema).limits().iter().map(ToString::to_string).collect();
+        assert_eq!(limits, phrases, "{schema}");
+    }
+}
