@@ -185,7 +185,7 @@ fn without_outlook(schema: &Schema) -> Cow<'_, Value> {
     if let Value::Object(keywords) = &mut value {
         // In draft-07, keywords beside a `$ref` are ignored, and the target declares whether the object is closed.
         if keywords.contains_key("$ref") {
-            keywords.retain(|keyword, _| keyword.starts_with('$') || keyword == "definitions");
+            keywords.clear();
         }
         keywords.retain(|keyword, _| !is_outlook(keyword));
     }

@@ -8,6 +8,7 @@ mod collect;
 mod large_results;
 mod offered;
 mod registry;
+mod resources;
 mod typed;
 
 use serde_json::{Value, json};

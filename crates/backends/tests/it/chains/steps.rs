@@ -1,11 +1,11 @@
 //! The times of a step, the repetition of its call, what its result may have, and the record of an outcome.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use test_support::scripted::numeric;
 use toolkit::call::BoxFuture;
-use toolkit::{Catalog, Dispatcher, Tool};
+use toolkit::{Catalog, Dispatcher, Tool, catalog, tool};
 use toolkit_backends::chain::{ChainOutcome, StepCall, StepRun, StepRunner, Wait};
 
 use super::*;
@@ -91,6 +91,35 @@ fn a_call_is_repeated_if_that_may_help_does_no_harm_and_was_asked_for() {
         call.max_attempts = max_attempts;
         let pause = call.repeat_after(error, n_before, default).map(|pause| pause.as_secs());
         assert_eq!(pause, expected, "{tool} {max_attempts:?} {n_before} {default}");
+    }
+}
+
+/// Reports a progress.
+#[tool(namespace = "steps")]
+fn advance(done: f64, total: Option<f64>, ctx: &Context) -> bool {
+    ctx.progress(done, total, "advanced");
+    true
+}
+
+#[test]
+fn a_step_counts_as_the_part_of_its_total_that_is_done() {
+    let dispatcher = Dispatcher::new(catalog![advance].unwrap()).unwrap();
+    for (done, total, share) in [
+        (1.0, Some(4.0), 0.25),
+        (4.0, Some(4.0), 1.0),
+        (9.0, Some(4.0), 1.0),
+        (-1.0, Some(4.0), 0.0),
+        (1.0, Some(0.0), 0.0),
+        (1.0, Some(-1.0), 0.0),
+        (1.0, None, 0.0),
+    ] {
+        let reports = Arc::new(Mutex::new(Vec::new()));
+        let listener = Arc::clone(&reports);
+        let context = Context::new()
+            .on_progress(move |report| listener.lock().unwrap().push((report.done, report.total, report.message)));
+        let chain = Chain::new().then(Step::new("steps:advance").arg("done", done).arg("total", total));
+        assert!(chain.run_sync(&dispatcher, &context).unwrap().error().is_none());
+        assert_eq!(reports.lock().unwrap()[1], (share, Some(1.0), "advanced".to_owned()), "{done} of {total:?}");
     }
 }
 
