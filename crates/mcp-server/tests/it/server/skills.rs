@@ -164,6 +164,55 @@ fn each_fault_of_a_skill_is_an_error_with_its_file() {
     assert!(SkillSet::new().with("Not a name", "A.", "").unwrap_err().to_string().contains("lowercase letters"));
 }
 
+#[test]
+fn the_name_and_the_description_of_a_skill_have_the_form_and_the_length_of_the_standard() {
+    let fault = |name: &str, description: &str| {
+        let set = SkillSet::new().with(name, description, "Do it.");
+        set.err().map(|error| error.to_string()).unwrap_or_default()
+    };
+    let (a, e) = (|n: usize| "a".repeat(n), |n: usize| "é".repeat(n));
+    for (name, description) in [("a", "d"), ("a-b", " d "), ("a1-2b", "d"), (&a(64), "d"), ("a", &e(1_024))] {
+        assert_eq!(fault(name, description), "", "{name}");
+    }
+    for name in ["A", "a--b", "-a", "a-", "a_b", "é", "a/b", "."] {
+        let expected =
+            format!("`name` is `{name}`; expected lowercase letters, digits and single hyphens between them");
+        assert_eq!(fault(name, "d"), expected);
+    }
+    assert_eq!(fault(" ", "d"), "the frontmatter has no text `name`");
+    assert_eq!(fault("a", " "), "the frontmatter has no text `description`");
+    assert_eq!(fault(&a(65), "d"), "`name` has 65 characters, and at most 64 are allowed");
+    assert_eq!(fault("a", &e(1_025)), "`description` has 1025 characters, and at most 1024 are allowed");
+}
+
+#[test]
+fn the_files_of_a_skill_are_bounded() {
+    let fault = |name: &str, files: &[(String, Vec<u8>)]| {
+        let text = format!("---\nname: {name}\ndescription: d\n---\n");
+        let skill = format!("{name}/SKILL.md");
+        let mut all: Vec<(&str, &[u8])> = vec![(&skill, text.as_bytes())];
+        all.extend(files.iter().map(|(path, bytes)| (&**path, &**bytes)));
+        let folder = Folder::new(name, &all);
+        SkillSet::open(folder.path()).err().map(|error| error.to_string()).unwrap_or_default()
+    };
+    let many = |n: usize| (1..n).map(|nth| (format!("many/{nth}"), Vec::new())).collect::<Vec<_>>();
+    assert_eq!(fault("many", &many(512)), "");
+    assert!(fault("many", &many(513)).ends_with("the skill has 513 files, and hosts accept at most 512"));
+    let deep = |n: usize| [(format!("deep/{}file", "d/".repeat(n - 1)), Vec::new())];
+    assert_eq!(fault("deep", &deep(16)), "");
+    assert!(fault("deep", &deep(17)).ends_with(": more than 16 directories in each other"));
+    let large = |n: usize| [("large/file".to_owned(), vec![b'x'; n])];
+    assert_eq!(fault("large", &large(1 << 20)), "");
+    assert!(fault("large", &large((1 << 20) + 1)).ends_with("large/file: the file has more than 1048576 bytes"));
+    let long = |n: usize| {
+        let (start, end) = ("name: long\ndescription: d\nx: ", "\n");
+        let yaml = format!("{start}{}{end}", "x".repeat(n - start.len() - end.len()));
+        [("long/SKILL.md".to_owned(), format!("---\n{yaml}---\n").into_bytes())]
+    };
+    assert_eq!(fault("long", &long(16 << 10)), "");
+    assert!(fault("long", &long((16 << 10) + 1)).ends_with("the frontmatter has more than 16384 bytes"));
+}
+
 #[tokio::test]
 async fn hostile_frontmatter_is_an_error_or_data() {
     // Aliases that would become a billion values.
