@@ -1,6 +1,7 @@
 //! The layers of `toolkit-tower`, alone and combined, with well-behaved and misbehaving tools.
 
 mod approval;
+mod asking;
 mod calls;
 mod concurrency;
 mod faults;
