@@ -1,7 +1,7 @@
 //! The tool that runs programs.
 
 use std::fmt::{self, Write as _};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
@@ -11,6 +11,7 @@ use toolkit::backend::{Backend, BackendCall, BackendResponse, OfferedTools, Rout
 use toolkit::call::{BoxFuture, ErrorKind};
 use toolkit::tool::{BackendKind, ToolBackend};
 use toolkit::{Catalog, Context, Tool, ToolError};
+use toolkit_runtime::Mutex;
 
 use super::code_mode::{CodeMode, Job, Outcome};
 use super::execution::{CallRecord, Execution};
@@ -173,7 +174,7 @@ impl Backend for RunCode {
 
     fn tools(&self) -> BoxFuture<'_, Result<OfferedTools, ToolError>> {
         Box::pin(async {
-            *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = self.code.version();
+            *self.seen.lock() = self.code.version();
             let target = ToolBackend::local(NAME).map_err(ToolError::internal)?;
             Ok(OfferedTools::new([(self.tool()?, target)]))
         })
@@ -183,7 +184,7 @@ impl Backend for RunCode {
     fn changed(&self) -> BoxFuture<'_, ()> {
         Box::pin(async {
             let mut versions: watch::Receiver<u64> = self.code.versions();
-            let is_new = |&version: &u64| version != *self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+            let is_new = |&version: &u64| version != *self.seen.lock();
             // The sender lives as long as `self`.
             let _ = versions.wait_for(is_new).await;
         })

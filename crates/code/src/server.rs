@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use data_encoding::HEXLOWER;
@@ -14,7 +14,7 @@ use tokio::net::TcpListener;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use toolkit::call::SecretString;
 use toolkit_runtime::{
-    Body, HostGuard, HttpServer, Rejection, RequestHead, bearer, empty_response, is_token, json_response,
+    Body, HostGuard, HttpServer, Mutex, Rejection, RequestHead, bearer, empty_response, is_token, json_response,
 };
 
 use crate::engine::{Done, State, Step, Usage};
@@ -404,11 +404,11 @@ impl Sessions {
     }
 
     fn put(&self, id: String, open: OpenSession) {
-        self.waiting().insert(id, open);
+        self.waiting.lock().insert(id, open);
     }
 
     fn take(&self, id: &str) -> Option<OpenSession> {
-        self.waiting().remove(id).filter(|open| open.deadline > Instant::now())
+        self.waiting.lock().remove(id).filter(|open| open.deadline > Instant::now())
     }
 
     /// Ends sessions that are too old, without end.
@@ -417,7 +417,7 @@ impl Sessions {
             tokio::time::sleep(PERIOD).await;
             let now = Instant::now();
             // They are dropped after the lock.
-            let _overdue: Vec<_> = self.waiting().extract_if(|_, open| open.deadline <= now).collect();
+            let _overdue: Vec<_> = self.waiting.lock().extract_if(|_, open| open.deadline <= now).collect();
         }
     }
 
@@ -430,9 +430,5 @@ impl Sessions {
                 all.forget();
             }
         }
-    }
-
-    fn waiting(&self) -> MutexGuard<'_, HashMap<String, OpenSession>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -11,10 +11,11 @@ mod presence;
 use std::collections::HashMap;
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use rusqlite::Connection;
 use toolkit::call::BoxFuture;
+use toolkit_runtime::Mutex;
 
 use self::database::{Database, FileId};
 use self::presence::Presence;
@@ -66,7 +67,7 @@ impl Store for FileStore {
             self.check_file()?;
             let (path, presence, id) = (self.database.path().to_owned(), Arc::clone(&self.presence), worker.to_owned());
             let beaten = self.database.with(move |_| {
-                let mut presence = presence.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut presence = presence.lock();
                 if !presence.as_ref().is_some_and(|held| held.exists() && held.beat().is_ok()) {
                     // Its own lock would be that of another one.
                     *presence = None;
@@ -94,7 +95,7 @@ impl Store for FileStore {
 
     fn leave(&self) -> BoxFuture<'_, ()> {
         Box::pin(async {
-            *self.presence.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            *self.presence.lock() = None;
             // The process may end before the connection is closed. Fails while others read, and is then their part.
             let checkpoint = |connection: &mut Connection| {
                 connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).is_ok()

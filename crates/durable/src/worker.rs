@@ -21,11 +21,11 @@ mod upkeep;
 use std::fmt;
 use std::future::Future;
 use std::pin::pin;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use toolkit::{Context, Dispatcher};
-use toolkit_runtime::ShutdownSignals;
+use toolkit_runtime::{Mutex, ShutdownSignals};
 
 pub use self::child::run_child;
 use self::shared::{ContextOf, Settings, WorkerState};
@@ -256,11 +256,11 @@ pub struct WorkerStatus {
 impl Monitor {
     /// Watches a worker that starts.
     fn watch(&self, shared: &Arc<WorkerState>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(shared);
+        *self.0.lock() = Arc::downgrade(shared);
     }
 
     fn shared(&self) -> Option<Arc<WorkerState>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).upgrade()
+        self.0.lock().upgrade()
     }
 
     /// Returns the state of the worker, or `None` unless it runs.

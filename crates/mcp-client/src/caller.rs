@@ -2,7 +2,7 @@
 //! messages).
 
 use std::borrow::Cow;
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderValue};
@@ -15,6 +15,7 @@ use toolkit::internals::CallerToken;
 use toolkit::schema::excerpt::escaped;
 use toolkit::{Context, ToolError};
 use toolkit_mcp::{CLIENT_CAPABILITIES, LOG_LEVEL, UI_EXTENSION};
+use toolkit_runtime::Mutex;
 use toolkit_schema::repair::repaired;
 
 use super::endpoint::Forwarded;
@@ -241,7 +242,7 @@ impl Listener {
     }
 
     fn may_log(&self) -> bool {
-        let (start, n_logged) = &mut self.last().logged;
+        let (start, n_logged) = &mut self.last.lock().logged;
         if start.elapsed() >= Duration::from_secs(1) {
             (*start, *n_logged) = (Instant::now(), 0);
         }
@@ -251,7 +252,7 @@ impl Listener {
 
     /// Passes on a report if it exceeds the last one. A resumed stream repeats reports.
     pub(super) fn report(&self, report: &Progress<'_>) {
-        let mut last = self.last();
+        let mut last = self.last.lock();
         if report.progress > last.progress {
             last.at = Some(Instant::now());
             (last.progress, last.total) = (report.progress, report.total);
@@ -261,7 +262,7 @@ impl Listener {
 
     /// Passes on the description of the status of a task if it differs from the last one, with the last progress.
     pub(super) fn report_status(&self, status: &str) {
-        let mut last = self.last();
+        let mut last = self.last.lock();
         if status != last.status {
             last.at = Some(Instant::now());
             last.progress = if last.progress.is_finite() { last.progress + STATUS_STEP } else { 0.0 };
@@ -272,10 +273,6 @@ impl Listener {
 
     /// Returns the time of the last report.
     pub(super) fn reported_at(&self) -> Option<Instant> {
-        self.last().at
-    }
-
-    fn last(&self) -> MutexGuard<'_, Last> {
-        self.last.lock().unwrap_or_else(PoisonError::into_inner)
+        self.last.lock().at
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use serde_json::{Map, Value};
@@ -34,7 +34,7 @@ pub(super) struct Connection {
     peer: Arc<Peer>,
     info: ServerInfo,
     /// The arguments that headers repeat, by the name of the tool on the server.
-    param_headers: std::sync::Mutex<HashMap<String, Vec<ParamHeader>>>,
+    param_headers: toolkit_runtime::Mutex<HashMap<String, Vec<ParamHeader>>>,
     /// The task that subscribes to changes of the lists, in revisions with subscriptions.
     listening: Option<AbortHandle>,
     /// The task that subscribes to the watched resources.
@@ -42,7 +42,7 @@ pub(super) struct Connection {
     changes: watch::Sender<u64>,
     /// The level of log messages that was requested, in revisions before 2026-07-28, and the number of changes before, one
     /// of which may have been a new session.
-    log_level: std::sync::Mutex<Option<(u64, LogLevel)>>,
+    log_level: toolkit_runtime::Mutex<Option<(u64, LogLevel)>>,
     exit_state: Arc<ExitState>,
     is_lost: AtomicBool,
     /// The number of requests that the server has answered.
@@ -76,13 +76,13 @@ impl Connection {
             has_subscriptions.then(|| tokio::spawn(subscribe(Arc::clone(&peer), Arc::clone(watches), request_timeout)));
         let observer = Observer::new(remote, Some(info.version.clone()));
         Self {
-            log_level: std::sync::Mutex::default(),
+            log_level: toolkit_runtime::Mutex::default(),
             listening: listen_to_lists(&peer, &info),
             subscribing: subscribing.map(|task| task.abort_handle()),
             changes: peer.changes.clone(),
             peer,
             info,
-            param_headers: std::sync::Mutex::default(),
+            param_headers: toolkit_runtime::Mutex::default(),
             exit_state,
             is_lost: AtomicBool::new(false),
             n_answers: AtomicU64::new(0),
@@ -119,12 +119,12 @@ impl Connection {
 
     /// Sets the arguments that headers repeat, by the name of the tool on the server.
     pub(super) fn set_param_headers(&self, headers: HashMap<String, Vec<ParamHeader>>) {
-        *self.param_headers.lock().unwrap_or_else(PoisonError::into_inner) = headers;
+        *self.param_headers.lock() = headers;
     }
 
     /// Returns the arguments that headers repeat in calls of a tool.
     pub(super) fn param_headers(&self, tool: &str) -> Vec<ParamHeader> {
-        self.param_headers.lock().unwrap_or_else(PoisonError::into_inner).get(tool).cloned().unwrap_or_default()
+        self.param_headers.lock().get(tool).cloned().unwrap_or_default()
     }
 
     /// Returns true if headers repeat arguments.
@@ -139,7 +139,7 @@ impl Connection {
         let Some(level) = log_level(context).filter(|_| has_logging) else { return };
         let n_changes = *self.changes.borrow();
         {
-            let mut requested = self.log_level.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut requested = self.log_level.lock();
             if requested.is_some_and(|(before, requested)| before == n_changes && requested <= level) {
                 return;
             }

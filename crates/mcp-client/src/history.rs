@@ -1,10 +1,11 @@
 //! The history of a server's connections, for operators.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, SystemTime};
 
 use toolkit::ToolError;
 use toolkit::backend::{BackendState, BackendStatus};
+use toolkit_runtime::Mutex;
 
 use super::connection::Connection;
 
@@ -28,7 +29,7 @@ impl Default for History {
 impl History {
     /// Records an attempt to connect, which may start a process.
     pub(super) fn connecting(&self, is_process: bool) {
-        let mut record = self.record();
+        let mut record = self.0.lock();
         record.enter(BackendState::Connecting);
         if is_process {
             record.count_start();
@@ -36,7 +37,7 @@ impl History {
     }
 
     pub(super) fn connected(&self, connection: &Arc<Connection>, is_process: bool) {
-        let mut record = self.record();
+        let mut record = self.0.lock();
         record.enter(BackendState::Ready);
         if !is_process {
             record.count_start();
@@ -45,23 +46,23 @@ impl History {
     }
 
     pub(super) fn failed(&self, error: &ToolError) {
-        let mut record = self.record();
+        let mut record = self.0.lock();
         record.enter(BackendState::BackingOff);
         // The message is written for models. The sources may contain addresses and output of the process.
         record.status.last_error = Some(error.message().to_owned());
     }
 
     pub(super) fn sleeping(&self) {
-        self.record().enter(BackendState::Asleep);
+        self.0.lock().enter(BackendState::Asleep);
     }
 
     pub(super) fn stopped(&self) {
-        self.record().enter(BackendState::Stopped);
+        self.0.lock().enter(BackendState::Stopped);
     }
 
     /// Returns the status. `left` is the time until the next attempt to connect.
     pub(super) fn status(&self, left: Option<Duration>) -> BackendStatus {
-        let mut record = self.record();
+        let mut record = self.0.lock();
         record.notice_loss();
         let mut status = record.status.clone();
         let is_unresponsive = record.connection.upgrade().is_some_and(|connection| connection.is_unresponsive());
@@ -77,11 +78,7 @@ impl History {
 
     /// Records that the connection is lost, if it is.
     pub(super) fn notice_loss(&self) {
-        self.record().notice_loss();
-    }
-
-    fn record(&self) -> MutexGuard<'_, LinkRecord> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().notice_loss();
     }
 }
 

@@ -68,7 +68,7 @@ impl Transport for HttpTransport {
     fn close(&self) -> BoxFuture<'_, ()> {
         Box::pin(async {
             self.0.end();
-            let session = std::mem::take(&mut *self.0.session());
+            let session = std::mem::take(&mut *self.0.session.lock());
             if session.id.is_some() {
                 self.0.delete(&session).await;
             }

@@ -7,8 +7,8 @@ mod sessions;
 
 use std::collections::HashMap;
 use std::future::Future;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -40,25 +40,25 @@ pub(super) struct Link {
     /// True if there was a connection since the last stop, so that a missing one was lost.
     was_connected: AtomicBool,
     /// Aborts the current attempt to connect.
-    aborting: std::sync::Mutex<Option<AbortHandle>>,
+    aborting: toolkit_runtime::Mutex<Option<AbortHandle>>,
     /// Incremented whenever the list of tools may have changed.
     changes: watch::Sender<u64>,
     /// The value of `changes` when the tools were last listed.
     seen: AtomicU64,
     /// The backoff of listing the tools.
-    relisting: std::sync::Mutex<Backoff>,
+    relisting: toolkit_runtime::Mutex<Backoff>,
     /// The permits of concurrent calls.
     calls: Semaphore,
     /// The number of calls that run as tasks.
     n_tasks: AtomicU64,
     /// The output schemas that results are compared with, by the name of the tool on the server.
-    outputs: Arc<std::sync::Mutex<HashMap<String, Schema>>>,
+    outputs: Arc<toolkit_runtime::Mutex<HashMap<String, Schema>>>,
     /// The connections of single sessions of clients, if the server has one for each.
     sessions: Sessions,
     history: History,
     idle: Idle,
     /// The time before which no attempt to connect is made, as in the backoff of `state`.
-    not_before: std::sync::Mutex<Option<Instant>>,
+    not_before: toolkit_runtime::Mutex<Option<Instant>>,
 }
 
 /// The time that a call waits for a server that is being restarted.
@@ -86,16 +86,16 @@ impl Link {
             state: Mutex::default(),
             is_stopped: AtomicBool::new(false),
             was_connected: AtomicBool::new(false),
-            aborting: std::sync::Mutex::default(),
+            aborting: toolkit_runtime::Mutex::default(),
             changes: watch::Sender::new(0),
             seen: AtomicU64::new(0),
-            relisting: std::sync::Mutex::default(),
+            relisting: toolkit_runtime::Mutex::default(),
             n_tasks: AtomicU64::new(0),
             outputs: Arc::default(),
             sessions: Sessions::default(),
             history: History::default(),
             idle: Idle::default(),
-            not_before: std::sync::Mutex::default(),
+            not_before: toolkit_runtime::Mutex::default(),
         }
     }
 
@@ -123,12 +123,12 @@ impl Link {
 
     /// Replaces the output schemas that results are compared with.
     pub(super) fn set_outputs(&self, outputs: HashMap<String, Schema>) {
-        *self.outputs.lock().unwrap_or_else(PoisonError::into_inner) = outputs;
+        *self.outputs.lock() = outputs;
     }
 
     /// Compares a structured result with the output schema of its tool.
     pub(super) fn first_violation(&self, tool: &str, result: &Value) -> Option<Violation> {
-        self.outputs.lock().unwrap_or_else(PoisonError::into_inner).get(tool)?.first_violation(result)
+        self.outputs.lock().get(tool)?.first_violation(result)
     }
 
     /// Waits until a call may start, at most for the timeout of a call.
@@ -204,8 +204,8 @@ impl Link {
 
     /// Returns the state of the connection.
     pub(super) fn status(&self) -> BackendStatus {
-        let not_before = *self.not_before.lock().unwrap_or_else(PoisonError::into_inner);
-        let next = not_before.max(self.relisting().not_before());
+        let not_before = *self.not_before.lock();
+        let next = not_before.max(self.relisting.lock().not_before());
         let mut status = self.history.status(next.map(|next| next.saturating_duration_since(Instant::now())));
         status.n_tasks = self.n_tasks();
         status
@@ -245,7 +245,7 @@ impl Link {
             let watches = Arc::clone(&self.watches);
             let attempt = tokio::spawn(async move { connect(&remote, earlier, &changes, &watches).await });
             self.history.connecting(self.remote.is_process());
-            *self.aborting() = Some(attempt.abort_handle());
+            *self.aborting.lock() = Some(attempt.abort_handle());
             if self.is_stopped.load(Ordering::Acquire) {
                 self.abort();
             }
@@ -259,7 +259,7 @@ impl Link {
         });
         let outcome = outcome.flatten();
         state.backoff.record_failure();
-        *self.not_before.lock().unwrap_or_else(PoisonError::into_inner) = state.backoff.not_before();
+        *self.not_before.lock() = state.backoff.not_before();
         let (connection, era) = outcome.inspect_err(|error| {
             self.history.failed(error);
             if was_asleep {
@@ -295,7 +295,7 @@ impl Link {
     /// Returns an error while the backoff of a lost server lasts, so that listing does not restart a crashing server
     /// each time.
     async fn check_restart(&self) -> Result<(), ToolError> {
-        let left = self.relisting().left();
+        let left = self.relisting.lock().left();
         match left {
             Some(left) if self.was_connected.load(Ordering::Acquire) && self.state.lock().await.current().is_none() => {
                 Err(restarting(&self.remote, left))
@@ -309,7 +309,7 @@ impl Link {
     pub(super) async fn changed(&self) {
         let mut changes = self.changes.subscribe();
         loop {
-            let not_before = self.relisting().not_before();
+            let not_before = self.relisting.lock().not_before();
             if let Some(not_before) = not_before {
                 sleep_until(not_before).await;
                 if self.connection().await.is_ok() {
@@ -321,27 +321,19 @@ impl Link {
                 let _ = changes.wait_for(may_differ).await;
                 self.history.notice_loss();
                 if self.state.lock().await.current().is_none() {
-                    self.relisting().record_failure();
+                    self.relisting.lock().record_failure();
                 }
                 return;
             }
-            self.relisting().record_failure();
+            self.relisting.lock().record_failure();
         }
     }
 
     /// Aborts a running attempt to connect.
     fn abort(&self) {
-        if let Some(attempt) = self.aborting().take() {
+        if let Some(attempt) = self.aborting.lock().take() {
             attempt.abort();
         }
-    }
-
-    fn aborting(&self) -> MutexGuard<'_, Option<AbortHandle>> {
-        self.aborting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn relisting(&self) -> MutexGuard<'_, Backoff> {
-        self.relisting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -366,9 +358,9 @@ impl Drop for Relisting<'_> {
         match self.listed {
             Some(n_changes) => {
                 self.link.seen.store(n_changes, Ordering::Release);
-                self.link.relisting().record_success();
+                self.link.relisting.lock().record_success();
             }
-            None => self.link.relisting().record_failure(),
+            None => self.link.relisting.lock().record_failure(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -11,6 +11,7 @@ use tokio::sync::{oneshot, watch};
 use toolkit::dispatch::BoxFuture;
 use toolkit::resource::ResourceChanges;
 use toolkit_mcp::{RpcError, json_bytes, response};
+use toolkit_runtime::Mutex;
 
 use super::caller::{Listener, Progress};
 use super::failure::{Failure, ServerError};
@@ -193,7 +194,7 @@ impl Peer {
     ) -> Result<Asked<'p>, Failure> {
         let (sender, answer) = oneshot::channel();
         let id = self.last_id.fetch_add(1, Ordering::Relaxed) + 1;
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if state.is_closed {
             return Err(Failure::Closed);
         }
@@ -214,19 +215,19 @@ impl Peer {
 
     /// Returns true if a request has no answer.
     pub(super) fn is_open(&self, id: u64) -> bool {
-        self.state().open.contains_key(&id)
+        self.state.lock().open.contains_key(&id)
     }
 
     /// Returns the id of the only open request.
     pub(super) fn only_open(&self) -> Option<u64> {
-        let state = self.state();
+        let state = self.state.lock();
         let mut ids = state.open.keys().copied();
         ids.next().filter(|_| ids.next().is_none())
     }
 
     /// Ends a request.
     pub(super) fn answer(&self, id: u64, answer: PeerAnswer) -> bool {
-        let open = self.state().open.remove(&id);
+        let open = self.state.lock().open.remove(&id);
         let is_open = open.is_some();
         if let Some(open) = open {
             let _ = open.answer.send(answer);
@@ -236,7 +237,7 @@ impl Peer {
 
     /// Ends all requests, and with them the connection.
     pub(super) fn close(&self) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.is_closed = true;
         let open = std::mem::take(&mut state.open);
         drop(state);
@@ -244,7 +245,7 @@ impl Peer {
     }
 
     pub(super) fn is_closed(&self) -> bool {
-        self.state().is_closed
+        self.state.lock().is_closed
     }
 
     /// Records that the server was restarted, so that its tools and resources may have changed.
@@ -289,7 +290,7 @@ impl Peer {
             (None, Some(result)) => Ok(result),
             (None, None) => return None,
         };
-        let open = id.and_then(|id| self.state().open.remove(&id));
+        let open = id.and_then(|id| self.state.lock().open.remove(&id));
         match open {
             Some(open) => {
                 let _ = open.answer.send(answer);
@@ -326,7 +327,7 @@ impl Peer {
             }
             ("notifications/tasks/status", Some(params)) => {
                 let task = serde_json::from_str::<TaskStatus>(params.get()).ok();
-                let task = task.and_then(|task| self.state().tasks.get(&*task.id).and_then(Weak::upgrade));
+                let task = task.and_then(|task| self.state.lock().tasks.get(&*task.id).and_then(Weak::upgrade));
                 if let Some(task) = task {
                     task.announce();
                 }
@@ -345,7 +346,7 @@ impl Peer {
     }
 
     fn is_subscription(&self, id: u64) -> bool {
-        self.state().open.get(&id).is_some_and(|open| open.acknowledged.is_some())
+        self.state.lock().open.get(&id).is_some_and(|open| open.acknowledged.is_some())
     }
 
     /// Passes on the acknowledgement of a subscription: that of the exchange, or the one with the stated id.
@@ -355,14 +356,14 @@ impl Peer {
             number(meta.get("io.modelcontextprotocol/subscriptionId")?.get())
         };
         let Some(id) = stated().or(exchange) else { return };
-        let sender = self.state().open.get_mut(&id).and_then(|open| open.acknowledged.take());
+        let sender = self.state.lock().open.get_mut(&id).and_then(|open| open.acknowledged.take());
         if let Some(sender) = sender {
             let _ = sender.send(params.clone());
         }
     }
 
     fn listener(&self, token: u64) -> Option<Arc<Listener>> {
-        self.state().listeners.get(&token).and_then(Weak::upgrade)
+        self.state.lock().listeners.get(&token).and_then(Weak::upgrade)
     }
 
     /// Returns the call that a log message belongs to. Without a request that is the only one that runs: the message must
@@ -371,7 +372,7 @@ impl Peer {
         if let Some(request) = exchange {
             return self.listener(request);
         }
-        let state = self.state();
+        let state = self.state.lock();
         let mut running = state.listeners.values().filter_map(Weak::upgrade);
         running.next().filter(|_| running.next().is_none())
     }
@@ -405,10 +406,6 @@ impl Peer {
             }
         });
     }
-
-    fn state(&self) -> MutexGuard<'_, PeerState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Asked<'_> {
@@ -422,7 +419,7 @@ impl Asked<'_> {
 
 impl Drop for Asked<'_> {
     fn drop(&mut self) {
-        self.peer.state().open.remove(&self.id);
+        self.peer.state.lock().open.remove(&self.id);
         if !self.is_sent {
             return;
         }
@@ -511,7 +508,7 @@ mod tests {
         let uris = Arc::clone(&updated);
         changes.listen(move |change| {
             if let ResourceChange::Updated(uri) = change {
-                uris.lock().unwrap().push(uri.to_owned());
+                uris.lock().push(uri.to_owned());
             }
             ControlFlow::Continue(())
         });
@@ -524,7 +521,7 @@ mod tests {
         announce(&peer, "notifications/resources/updated", &json!({ "uri": 7 })).await;
         let escaped = br#"{ "method": "notifications/resources/updated", "params": { "uri": "x:\/\/b" } }"#;
         assert!(!peer.receive(escaped.to_vec().into(), None).await);
-        assert_eq!(*updated.lock().unwrap(), ["x://a", &longest, "x://b"]);
+        assert_eq!(*updated.lock(), ["x://a", &longest, "x://b"]);
     }
 
     #[tokio::test]

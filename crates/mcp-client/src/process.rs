@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use std::{fmt, io};
 
@@ -14,7 +14,7 @@ use tokio::process::{Child, ChildStdin, ChildStdout};
 use tokio::sync::SetOnce;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
-use toolkit_runtime::LineReader;
+use toolkit_runtime::{LineReader, Mutex};
 
 use super::redaction::Redaction;
 
@@ -154,7 +154,7 @@ impl ExitState {
     }
 
     fn push_line(&self, line: &str) {
-        let mut lines = self.last_lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lines = self.last_lines.lock();
         if lines.len() == N_LAST_LINES {
             lines.pop_front();
         }
@@ -171,7 +171,7 @@ impl fmt::Display for ExitState {
             1 => write!(f, "; it wrote a line that is not an MCP message")?,
             n => write!(f, "; it wrote {n} lines that are not MCP messages")?,
         }
-        let lines = self.last_lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let lines = self.last_lines.lock();
         lines.iter().try_for_each(|line| write!(f, "\n  {line}"))
     }
 }

@@ -9,7 +9,7 @@ mod tests;
 mod users;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
@@ -19,6 +19,7 @@ use tokio::time::{Instant, sleep};
 use toolkit::call::ask::{Answer, Form, Mode, Question, UnsupportedMode};
 use toolkit::schema::excerpt::{escaped, hidden};
 use toolkit::{CancelToken, Context, ToolError};
+use toolkit_runtime::Mutex;
 
 pub(super) use self::users::Users;
 use super::address_policy::AddressPolicy;
@@ -233,7 +234,7 @@ pub(super) struct RunningCall {
 impl RunningCalls {
     pub(super) fn add(&self, context: &Context) -> RunningCall {
         let ended = CancelToken::new();
-        let mut state = self.state();
+        let mut state = self.0.lock();
         state.last += 1;
         let id = state.last;
         let (context, task) = (context.clone(), TaskOfCall::None);
@@ -246,7 +247,7 @@ impl RunningCalls {
     /// run, the question must not reach the user of another one.
     pub(super) async fn ask(&self, question: &Question, task: Option<&str>) -> Result<Answer, &'static str> {
         let (id, context, ended) = {
-            let mut state = self.state();
+            let mut state = self.0.lock();
             let id = match task {
                 Some(task) => state.call_of_task(task)?,
                 None => state.only_call()?,
@@ -257,7 +258,7 @@ impl RunningCalls {
         };
         tokio::select! {
             answer = context.ask_question(question) => {
-                if let Some(call) = self.state().calls.get_mut(&id) {
+                if let Some(call) = self.0.lock().calls.get_mut(&id) {
                     call.n_asking -= 1;
                 }
                 answer.map_err(|_| "the user could not be asked")
@@ -269,10 +270,6 @@ impl RunningCalls {
                 Err("the call has ended")
             }
         }
-    }
-
-    fn state(&self) -> MutexGuard<'_, CallsState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -319,7 +316,7 @@ impl RunningCall {
     }
 
     fn set_task(&self, task: TaskOfCall) {
-        if let Some(call) = self.calls.state().calls.get_mut(&self.id) {
+        if let Some(call) = self.calls.0.lock().calls.get_mut(&self.id) {
             call.task = task;
         }
     }
@@ -327,7 +324,7 @@ impl RunningCall {
 
 impl Drop for RunningCall {
     fn drop(&mut self) {
-        let mut state = self.calls.state();
+        let mut state = self.calls.0.lock();
         let is_asking = state.calls.remove(&self.id).is_some_and(|call| call.n_asking > 0);
         if !self.has_response && !is_asking && state.abandoned.len() < MAX_ABANDONED {
             state.abandoned.push(Instant::now());

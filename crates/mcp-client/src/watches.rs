@@ -4,11 +4,11 @@
 mod tests;
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use tokio::sync::watch;
 use toolkit::resource::ResourceChanges;
-use toolkit_runtime::{BudgetExceeded, BudgetShare, SharedBudget};
+use toolkit_runtime::{BudgetExceeded, BudgetShare, Mutex, SharedBudget};
 
 /// The maximum number of resources of a server that are watched at the same time. Half of them are the share of one caller.
 pub(super) const MAX_WATCHED: usize = 1_000;
@@ -70,7 +70,7 @@ impl Watches {
     ///
     /// Returns an error if too many resources are watched, by this caller or by all.
     pub(super) fn add(self: &Arc<Self>, uri: &str, caller: Option<&str>) -> Result<Watch, BudgetExceeded> {
-        let mut resources = self.resources();
+        let mut resources = self.resources.lock();
         if !resources.contains_key(uri) {
             let mut counted = self.numbers.share(caller.map(Box::from));
             counted.grow(1)?;
@@ -95,13 +95,13 @@ impl Watches {
 
     /// Returns true if no resource is watched.
     pub(super) fn is_empty(&self) -> bool {
-        self.resources().is_empty()
+        self.resources.lock().is_empty()
     }
 
     /// Returns the resources to be subscribed to.
     pub(super) fn wanted(&self) -> Wanted {
         let mut wanted = Wanted::default();
-        for (uri, watched) in &*self.resources() {
+        for (uri, watched) in &*self.resources.lock() {
             match &*watched.status.borrow() {
                 Status::Refused(_) => continue,
                 Status::Pending => wanted.pending.push(Arc::clone(uri)),
@@ -114,7 +114,7 @@ impl Watches {
 
     /// Records the response of the server. A resource that was subscribed to before may have changed meanwhile.
     pub(super) fn settle(&self, uri: &str, outcome: Result<(), Arc<str>>) {
-        let mut resources = self.resources();
+        let mut resources = self.resources.lock();
         let Some(watched) = resources.get_mut(uri) else {
             return;
         };
@@ -136,7 +136,7 @@ impl Watches {
 
     /// Records that the subscriptions are lost.
     pub(super) fn lose(&self) {
-        for watched in self.resources().values() {
+        for watched in self.resources.lock().values() {
             watched.status.send_replace(Status::Pending);
         }
         self.notify();
@@ -149,10 +149,6 @@ impl Watches {
 
     fn notify(&self) {
         self.changes.send_modify(|n| *n = n.wrapping_add(1));
-    }
-
-    fn resources(&self) -> MutexGuard<'_, HashMap<Arc<str>, Watched>> {
-        self.resources.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -173,7 +169,7 @@ impl Watch {
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        let mut resources = self.watches.resources();
+        let mut resources = self.watches.resources.lock();
         let Some(watched) = resources.get_mut(&self.uri) else {
             return;
         };

@@ -4,7 +4,7 @@ mod tasks;
 
 use std::fmt;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, OnceLock, RwLock};
+use std::sync::{Arc, OnceLock, RwLock};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ use toolkit::mcp::LIST_TTL_MS;
 use toolkit::resource::Resources;
 use toolkit::{CancelToken, Dispatcher, Tool};
 use toolkit_mcp::json_bytes;
-use toolkit_runtime::CallLimiter;
+use toolkit_runtime::{CallLimiter, Mutex};
 
 use super::ask::{Keys, OpenRequests, Sealing, StateKey, UsedInMemory, UsedRecord, WaitingCalls};
 use super::filter::Filter;

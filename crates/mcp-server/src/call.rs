@@ -86,7 +86,7 @@ pub(super) struct Call {
     permit: Option<PermitSlot>,
     /// The share of the message in the memory budget of request bodies.
     #[cfg(feature = "http")]
-    pub(super) charge: std::sync::Mutex<Option<BodyCharge>>,
+    pub(super) charge: toolkit_runtime::Mutex<Option<BodyCharge>>,
 }
 
 /// The way in which a call asks the user of its client.

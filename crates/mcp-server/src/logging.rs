@@ -4,7 +4,6 @@
 mod tests;
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
@@ -12,6 +11,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use toolkit::call::{LogLevel, LogMessage};
 use toolkit_mcp::{RpcError, json_bytes, notification, parse_level};
+use toolkit_runtime::Mutex;
 
 /// The number of sessions whose levels are remembered.
 const MAX_SESSIONS: usize = 4096;
@@ -35,13 +35,13 @@ struct Levels {
 
 impl LogLevels {
     pub(super) fn get(&self, session: &str) -> Option<LogLevel> {
-        self.levels().by_session.get(session).copied()
+        self.0.lock().by_session.get(session).copied()
     }
 
     /// Sets the level of a session. If there are too many sessions, the caller with the most of them loses its oldest
     /// one, since a client can make up sessions.
     pub(super) fn set(&self, caller: Option<&str>, session: &str, level: LogLevel) {
-        let mut levels = self.levels();
+        let mut levels = self.0.lock();
         if levels.by_session.insert(session.into(), level).is_none() {
             levels.of_caller.entry(caller.map(Into::into)).or_default().push_back(session.into());
         }
@@ -54,17 +54,13 @@ impl LogLevels {
     }
 
     pub(super) fn end(&self, session: &str) {
-        let mut levels = self.levels();
+        let mut levels = self.0.lock();
         if levels.by_session.remove(session).is_some() {
             levels.of_caller.retain(|_, sessions| {
                 sessions.retain(|other| **other != *session);
                 !sessions.is_empty()
             });
         }
-    }
-
-    fn levels(&self) -> MutexGuard<'_, Levels> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -99,7 +95,7 @@ impl CallLog {
             data: &'p Value,
         }
         {
-            let mut second = self.second.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut second = self.second.lock();
             if second.0.elapsed() >= Duration::from_secs(1) {
                 *second = (Instant::now(), 0);
             }

@@ -4,8 +4,6 @@ mod batch;
 
 use std::borrow::Cow;
 use std::sync::Arc;
-#[cfg(feature = "http")]
-use std::sync::PoisonError;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -67,7 +65,7 @@ impl Routed {
     #[cfg(feature = "http")]
     pub(super) fn hold(&mut self, charge: BodyCharge) {
         match self {
-            Routed::Call(call) => *call.charge.lock().unwrap_or_else(PoisonError::into_inner) = Some(charge),
+            Routed::Call(call) => *call.charge.lock() = Some(charge),
             Routed::Batch(batch) => batch.hold(charge),
             // The others keep no part of the message.
             _ => {}

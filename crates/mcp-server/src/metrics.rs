@@ -11,10 +11,11 @@ use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use toolkit::call::ErrorKind;
+use toolkit_runtime::Mutex;
 
 use self::backends::render;
 pub(super) use self::resources::{ResourceMetric, ResourceMetrics};
@@ -104,7 +105,7 @@ impl Drop for GaugeGuard {
 impl Metrics {
     /// Returns the metrics of a tool, which outlive its catalog.
     pub(super) fn tool(&self, id: &str) -> Arc<CallMetrics> {
-        let mut tools = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tools = self.tools.lock();
         Arc::clone(tools.entry(id.to_owned()).or_default())
     }
 
@@ -116,7 +117,7 @@ impl Metrics {
     /// Removes the metrics of tools that are no longer served once there are many, since a backend may list other
     /// tools every minute.
     pub(super) fn forget_all_but<'s>(&self, served: impl Iterator<Item = &'s str>) {
-        let mut tools = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tools = self.tools.lock();
         if tools.len() > MAX_REMEMBERED {
             let served: HashSet<&str> = served.chain([UNKNOWN]).collect();
             tools.retain(|id, _| served.contains(&**id));
@@ -147,7 +148,7 @@ impl Metrics {
         for (reason, n) in std::iter::zip(REJECT_REASONS, &self.rejected) {
             let _ = writeln!(text, "toolkit_mcp_rejected_total{{reason=\"{reason}\"}} {}", n.load(Relaxed));
         }
-        let tools = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
+        let tools = self.tools.lock();
         head(&mut text, "toolkit_mcp_calls_total", "counter", "Number of completed calls, by tool and outcome.");
         for (id, tool) in &*tools {
             tool.render_outcomes(&mut text, "toolkit_mcp_calls_total", &format!("tool=\"{}\"", label(id)));

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use http::header::AUTHORIZATION;
 use http::request::Parts;
@@ -13,7 +13,7 @@ use toolkit::call::{RequestParts, TraceContext};
 use toolkit::mcp::Revision;
 use toolkit::{CancelToken, Context, Tool};
 use toolkit_mcp::{Code, Meta, RpcError};
-use toolkit_runtime::client_network;
+use toolkit_runtime::{Mutex, client_network};
 
 use super::access::{Access, Denied};
 use super::ask::Modes;
@@ -180,7 +180,7 @@ impl RunningRequests {
     fn register(&self, peer: &str, id: &str) -> Option<Registered> {
         let key = key(peer, id);
         let token = CancelToken::new();
-        match self.calls().entry(Arc::clone(&key)) {
+        match self.0.lock().entry(Arc::clone(&key)) {
             Entry::Occupied(_) => return None,
             Entry::Vacant(place) => drop(place.insert(token.clone())),
         }
@@ -188,7 +188,7 @@ impl RunningRequests {
     }
 
     pub(super) fn cancel(&self, peer: &str, id: &str) {
-        let token = self.calls().get(&key(peer, id)).cloned();
+        let token = self.0.lock().get(&key(peer, id)).cloned();
         if let Some(token) = token {
             token.cancel();
         }
@@ -196,13 +196,9 @@ impl RunningRequests {
 
     /// Cancels all calls of a session.
     pub(super) fn cancel_all_of(&self, peer: &str) {
-        let calls = self.calls();
+        let calls = self.0.lock();
         let prefix = key(peer, "");
         calls.iter().filter(|(key, _)| key.starts_with(&prefix)).for_each(|(_, token)| token.cancel());
-    }
-
-    fn calls(&self) -> MutexGuard<'_, RequestTokens> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -229,7 +225,7 @@ impl Registered {
 
 impl Drop for Registered {
     fn drop(&mut self) {
-        self.running.calls().remove(&self.key);
+        self.running.0.lock().remove(&self.key);
     }
 }
 

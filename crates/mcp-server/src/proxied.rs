@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use toolkit::backend::BackendState;
 use toolkit::call::BoxFuture;
 use toolkit::prompt::{Completion, CompletionRequest};
 use toolkit::{Context, Tool, ToolError};
+use toolkit_runtime::Mutex;
 
 use super::listed_names::Claims;
 use super::proxy_uri::Origin;
@@ -83,11 +84,11 @@ impl Proxied {
 
     /// Returns what the listed names depend on.
     pub(super) fn claims(&self) -> Arc<Claims> {
-        Arc::clone(&self.claims.lock().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.claims.lock())
     }
 
     pub(super) fn set_claims(&self, claims: Claims) {
-        *self.claims.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(claims);
+        *self.claims.lock() = Arc::new(claims);
     }
 
     /// Returns true if a backend holds something for each session.
@@ -117,35 +118,35 @@ impl Proxied {
     }
 
     pub(super) fn record(&self, outcomes: HashMap<String, ListOutcome>) {
-        self.last().of = outcomes;
+        self.last.lock().of = outcomes;
     }
 
     /// Records the served tools by backend. `None` keeps those of a backend whose tools are not known at the moment.
     pub(super) fn record_tools(&self, tools: HashMap<String, Option<Vec<Tool>>>) {
-        let mut last = self.last();
+        let mut last = self.last.lock();
         last.tools.retain(|backend, _| tools.contains_key(backend));
         last.tools.extend(tools.into_iter().filter_map(|(backend, tools)| Some((backend, tools?.into()))));
     }
 
     /// Sets for how long clients may cache the lists of the backends, and whether one of them may depend on the user.
     pub(super) fn set_cache(&self, list_ttl: Option<Duration>, is_private: bool) {
-        let mut last = self.last();
+        let mut last = self.last.lock();
         (last.list_ttl, last.is_private) = (list_ttl, is_private);
     }
 
     /// Returns the least time for which clients may cache the list of a backend, of those that state one.
     pub(super) fn list_ttl(&self) -> Option<Duration> {
-        self.last().list_ttl
+        self.last.lock().list_ttl
     }
 
     /// Returns true if the list of a backend may depend on the user.
     pub(super) fn is_private(&self) -> bool {
-        self.last().is_private
+        self.last.lock().is_private
     }
 
     /// Returns the served tools of a backend, or `None` if its tools have never been known.
     pub(super) fn tools_of(&self, backend: &str) -> Option<Arc<[Tool]>> {
-        self.last().tools.get(backend).cloned()
+        self.last.lock().tools.get(backend).cloned()
     }
 
     /// Sets the instructions of backends, by their names.
@@ -160,12 +161,12 @@ impl Proxied {
                 all.push_str(&text);
             }
         }
-        self.last().instructions = all;
+        self.last.lock().instructions = all;
     }
 
     /// Returns the instructions of all backends.
     pub(super) fn instructions(&self) -> String {
-        self.last().instructions.clone()
+        self.last.lock().instructions.clone()
     }
 
     /// Returns why the tools of a backend are not known, if `tool` would be the listed name of one of them.
@@ -186,16 +187,16 @@ impl Proxied {
     }
 
     pub(super) fn set_configuration_errors(&self, errors: Vec<String>) {
-        self.last().configuration_errors = errors;
+        self.last.lock().configuration_errors = errors;
     }
 
     pub(super) fn configuration_errors(&self) -> Vec<String> {
-        self.last().configuration_errors.clone()
+        self.last.lock().configuration_errors.clone()
     }
 
     pub(super) fn backends(&self) -> Vec<ServedBackend> {
         let mut backends = self.backends.report();
-        let last = self.last();
+        let last = self.last.lock();
         for backend in &mut backends {
             last.of.get(&backend.name).cloned().unwrap_or_default().add_to(backend);
         }
@@ -205,10 +206,6 @@ impl Proxied {
     /// Returns true if there is an enabled backend with this name.
     pub(super) fn has_backend(&self, name: &str) -> bool {
         self.backends.is_enabled(name)
-    }
-
-    fn last(&self) -> MutexGuard<'_, Last> {
-        self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -55,7 +55,7 @@ impl Server {
     /// # }
     /// ```
     pub fn replace(&self, dispatcher: Dispatcher) -> Result<(), ServeError> {
-        let _one = self.shared.replacing.lock().unwrap_or_else(PoisonError::into_inner);
+        let _one = self.shared.replacing.lock();
         self.serve(dispatcher)
     }
 
@@ -131,7 +131,7 @@ impl Server {
     }
 
     fn change_disabled(&self, change: impl FnOnce(&mut Vec<Rule>)) -> Result<(), ServeError> {
-        let _one = self.shared.replacing.lock().unwrap_or_else(PoisonError::into_inner);
+        let _one = self.shared.replacing.lock();
         let lock = || self.shared.disabled.write().unwrap_or_else(PoisonError::into_inner);
         let before = lock().clone();
         change(&mut lock());

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -13,7 +13,7 @@ use toolkit::catalog::Naming;
 use toolkit::mcp::Revision;
 use toolkit::{CancelToken, Catalog, Tool};
 use toolkit_mcp::response;
-use toolkit_runtime::CallLimiter;
+use toolkit_runtime::{CallLimiter, Mutex};
 
 use super::ask::{OpenRequests, Sealing, WaitingCalls};
 use super::filter::{Filter, Rule};

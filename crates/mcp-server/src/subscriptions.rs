@@ -6,12 +6,12 @@ mod providers;
 mod tests;
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use tokio::sync::{Notify, watch};
 use toolkit::resource::ResourceWatch;
 use toolkit_mcp::{Code, RpcError};
-use toolkit_runtime::{BudgetExceeded, BudgetShare, SharedBudget};
+use toolkit_runtime::{BudgetExceeded, BudgetShare, Mutex, SharedBudget};
 
 pub(super) use self::providers::Providers;
 use super::proxy_uri::decode;
@@ -87,8 +87,8 @@ impl Subscriptions {
     ///
     /// Returns an error if it is not, and has reached the limit of subscriptions.
     pub(super) fn is_subscribed(&self, session: &str, uri: &str) -> Result<bool, RpcError> {
-        let inbox = self.inboxes().sessions.get(session).cloned();
-        inbox.map_or(Ok(false), |inbox| inbox.uris().contains(uri))
+        let inbox = self.inboxes.lock().sessions.get(session).cloned();
+        inbox.map_or(Ok(false), |inbox| inbox.uris.lock().contains(uri))
     }
 
     /// Subscribes a session of a caller to a resource that a provider watches.
@@ -103,16 +103,16 @@ impl Subscriptions {
         uri: &str,
         watch: ResourceWatch,
     ) -> Result<(), RpcError> {
-        let mut inboxes = self.inboxes();
+        let mut inboxes = self.inboxes.lock();
         let inbox = inboxes.session(&self.bytes, session, caller);
-        let is_subscribed = inbox.uris().contains(uri);
+        let is_subscribed = inbox.uris.lock().contains(uri);
         if !matches!(is_subscribed, Ok(false)) {
             drop(inboxes);
             return is_subscribed.map(drop);
         }
         let mut forgotten = Vec::new();
         let subscribed = loop {
-            let grown = inbox.uris().share.grow(n_bytes(uri));
+            let grown = inbox.uris.lock().share.grow(n_bytes(uri));
             let Err(exceeded) = grown else { break Ok(()) };
             match inboxes.forget_idle(&self.bytes, session, &inbox.caller, &|_| true) {
                 Some(idle) => forgotten.push(idle),
@@ -120,7 +120,7 @@ impl Subscriptions {
             }
         };
         if subscribed.is_ok() {
-            inbox.uris().subscribed.insert(uri.into(), Subscribed { is_updated: false, _watch: watch });
+            inbox.uris.lock().subscribed.insert(uri.into(), Subscribed { is_updated: false, _watch: watch });
         }
         drop(inboxes);
         drop(forgotten);
@@ -133,7 +133,7 @@ impl Subscriptions {
     }
 
     pub(super) fn unsubscribe(&self, session: &str, uri: &str) {
-        let mut inboxes = self.inboxes();
+        let mut inboxes = self.inboxes.lock();
         let inbox = inboxes.sessions.get(session).cloned();
         let ended = inbox.and_then(|inbox| inboxes.unsubscribe(&inbox, uri));
         drop(inboxes);
@@ -142,15 +142,15 @@ impl Subscriptions {
 
     /// Returns the inbox of a session of a caller, for one of its streams.
     pub(super) fn of_session(&self, session: &str, caller: &str) -> Arc<Inbox> {
-        self.inboxes().session(&self.bytes, session, caller)
+        self.inboxes.lock().session(&self.bytes, session, caller)
     }
 
     /// Forgets the oldest session without a stream that is subscribed to a resource of `backend`, of this caller or of one that
     /// holds more. Returns false if there is none apart from `except`.
     pub(super) fn forget_idle_subscriber(&self, backend: &str, except: &str, caller: &str) -> bool {
         let is_of_backend = |uri: &str| decode(uri).is_some_and(|(other, _)| other == backend);
-        let is_subscriber = |inbox: &Inbox| inbox.uris().subscribed.keys().any(|uri| is_of_backend(uri));
-        let forgotten = self.inboxes().forget_idle(&self.bytes, except, &caller.into(), &is_subscriber);
+        let is_subscriber = |inbox: &Inbox| inbox.uris.lock().subscribed.keys().any(|uri| is_of_backend(uri));
+        let forgotten = self.inboxes.lock().forget_idle(&self.bytes, except, &caller.into(), &is_subscriber);
         forgotten.is_some()
     }
 
@@ -158,14 +158,14 @@ impl Subscriptions {
     /// the caller suffices.
     pub(super) fn of_stream(&self, caller: &str, watched: Vec<(String, ResourceWatch)>) -> Arc<Inbox> {
         let inbox = Arc::new(Inbox::new(&self.bytes, caller));
-        let mut uris = inbox.uris();
+        let mut uris = inbox.uris.lock();
         for (uri, watch) in watched {
             if uris.share.grow(n_bytes(&uri)).is_ok() {
                 uris.subscribed.insert(uri.into(), Subscribed { is_updated: false, _watch: watch });
             }
         }
         drop(uris);
-        let mut inboxes = self.inboxes();
+        let mut inboxes = self.inboxes.lock();
         inboxes.streams.retain(|stream| stream.strong_count() > 0);
         inboxes.streams.push(Arc::downgrade(&inbox));
         inbox
@@ -173,12 +173,12 @@ impl Subscriptions {
 
     /// Forgets a session that has ended.
     pub(super) fn end(&self, session: &str) {
-        let forgotten = self.inboxes().remove(session);
+        let forgotten = self.inboxes.lock().remove(session);
         drop(forgotten);
     }
 
     pub(super) fn updated(&self, uri: &str) {
-        let mut inboxes = self.inboxes();
+        let mut inboxes = self.inboxes.lock();
         inboxes.streams.retain(|stream| stream.strong_count() > 0);
         // A stream may end meanwhile, and its inbox is not dropped under the lock.
         let streams: Vec<Arc<Inbox>> = inboxes.streams.iter().filter_map(Weak::upgrade).collect();
@@ -194,10 +194,6 @@ impl Subscriptions {
     pub(super) fn list_changes(&self) -> watch::Receiver<u64> {
         self.list.subscribe()
     }
-
-    fn inboxes(&self) -> MutexGuard<'_, Inboxes> {
-        self.inboxes.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Inboxes {
@@ -206,7 +202,7 @@ impl Inboxes {
             return Arc::clone(inbox);
         }
         let inbox = Arc::new(Inbox::new(bytes, caller));
-        inbox.uris().share.grow_beyond(n_bytes(name));
+        inbox.uris.lock().share.grow_beyond(n_bytes(name));
         let name: Arc<str> = name.into();
         self.sessions.insert(Arc::clone(&name), Arc::clone(&inbox));
         self.order.push_back(name);
@@ -215,7 +211,7 @@ impl Inboxes {
 
     /// Ends a subscription and returns it.
     fn unsubscribe(&mut self, inbox: &Inbox, uri: &str) -> Option<Subscribed> {
-        let mut uris = inbox.uris();
+        let mut uris = inbox.uris.lock();
         uris.updated.retain(|other| **other != *uri);
         let ended = uris.subscribed.remove(uri)?;
         uris.share.shrink(n_bytes(uri));
@@ -250,7 +246,7 @@ impl Inboxes {
     fn remove(&mut self, name: &str) -> Option<Arc<Inbox>> {
         let inbox = self.sessions.remove(name)?;
         self.order.retain(|other| **other != *name);
-        inbox.uris().share.shrink(u64::MAX);
+        inbox.uris.lock().share.shrink(u64::MAX);
         Some(inbox)
     }
 }
@@ -265,14 +261,14 @@ impl Inbox {
 
     /// Returns true if there is a subscription to a resource.
     pub(super) fn has(&self, uri: &str) -> bool {
-        self.uris().subscribed.contains_key(uri)
+        self.uris.lock().subscribed.contains_key(uri)
     }
 
     /// Waits for the next update and returns its URI. Dropping the future loses no update.
     pub(super) async fn next(&self) -> Box<str> {
         loop {
             let added = self.added.notified();
-            if let Some(uri) = self.uris().pop() {
+            if let Some(uri) = self.uris.lock().pop() {
                 return uri;
             }
             added.await;
@@ -281,16 +277,12 @@ impl Inbox {
 
     /// Adds an update if the client has subscribed to the resource.
     fn add(&self, uri: &str) {
-        let mut uris = self.uris();
+        let mut uris = self.uris.lock();
         if let Some(subscribed) = uris.subscribed.get_mut(uri).filter(|subscribed| !subscribed.is_updated) {
             subscribed.is_updated = true;
             uris.updated.push_back(uri.into());
             self.added.notify_one();
         }
-    }
-
-    fn uris(&self) -> MutexGuard<'_, Uris> {
-        self.uris.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

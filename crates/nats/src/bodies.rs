@@ -5,7 +5,6 @@ mod reference;
 use std::collections::HashMap;
 use std::fmt;
 use std::io::{Error, ErrorKind};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use async_nats::Client;
@@ -15,6 +14,7 @@ use bytes::Bytes;
 use data_encoding::BASE64URL;
 use tokio::io::AsyncReadExt;
 use tokio::time::timeout;
+use toolkit_runtime::Mutex;
 
 pub(crate) use self::reference::BodyReference;
 use crate::wire::{HEADER_RESERVE, MAX_BODY, random_id};
@@ -117,21 +117,17 @@ impl Bodies {
     }
 
     async fn open(&self, bucket: &str) -> Result<ObjectStore, Error> {
-        let known = self.stores().get(bucket).cloned();
+        let known = self.stores.lock().get(bucket).cloned();
         if let Some(store) = known {
             return Ok(store);
         }
         let store = within(OPEN_TIMEOUT, self.jetstream.get_object_store(bucket)).await?;
-        let mut stores = self.stores();
+        let mut stores = self.stores.lock();
         if stores.len() >= MAX_STORES {
             stores.clear();
         }
         stores.insert(bucket.to_owned(), store.clone());
         Ok(store)
-    }
-
-    fn stores(&self) -> std::sync::MutexGuard<'_, HashMap<String, ObjectStore>> {
-        self.stores.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

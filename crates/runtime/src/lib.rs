@@ -33,6 +33,7 @@
 //! - [`Jwt`] (`jwt`) reads the parts of a token.
 //! - [`retry_after`] (`retry-after`), [`media_type`] and [`is_loopback`] read headers and hosts.
 //! - [`matches_wildcard`] compares names with patterns.
+//! - [`Mutex`] ignores panics of other threads.
 //! - [`SharedBudget`] is a budget of which each caller has a share.
 //!
 //! # Threads
@@ -62,6 +63,7 @@ mod headers;
 mod jwt;
 #[cfg(feature = "lines")]
 mod lines;
+mod mutex;
 #[cfg(feature = "seal")]
 mod seal;
 #[cfg(feature = "server")]
@@ -92,6 +94,8 @@ pub use self::jwt::*;
 #[cfg(feature = "lines")]
 #[doc(hidden)]
 pub use self::lines::*;
+#[doc(hidden)]
+pub use self::mutex::Mutex;
 #[cfg(feature = "seal")]
 #[doc(hidden)]
 pub use self::seal::*;

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::hash::Hash;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use crate::mutex::Mutex;
 
 /// A budget that is fair among its owners. Clones share it.
 ///
@@ -88,22 +90,18 @@ impl<K: Eq + Hash> SharedBudget<K> {
     /// Returns the number of units of all owners.
     #[must_use]
     pub fn n_held(&self) -> u64 {
-        self.0.max - self.held().n_free
+        self.0.max - self.0.held.lock().n_free
     }
 
     /// Returns the number of units that an owner holds.
     pub fn held_by(&self, owner: &K) -> u64 {
-        self.held().held_by(owner)
+        self.0.held.lock().held_by(owner)
     }
 
     /// Returns a future that completes when units are returned after this call.
     #[cfg(any(feature = "calls", feature = "lines"))]
     pub fn returned(&self) -> impl Future<Output = ()> + '_ {
         self.0.returned.notified()
-    }
-
-    fn held(&self) -> MutexGuard<'_, HeldUnits<K>> {
-        self.0.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -121,7 +119,7 @@ impl<K: Clone + Eq + Hash> BudgetShare<K> {
     /// Returns an error if an owner would hold more than its share.
     pub fn grow(&mut self, n_more: u64) -> Result<(), BudgetExceeded> {
         let SharedUnits { max, ratio, held, .. } = &*self.budget.0.clone();
-        let mut units = held.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut units = held.lock();
         let limit = units.n_free.saturating_mul(*ratio);
         let alone = self.owners.is_empty().then_some(self.n_units);
         for (owner, held) in self.owners.iter().map(|owner| units.held_by(owner)).chain(alone).enumerate() {
@@ -149,7 +147,7 @@ impl<K: Clone + Eq + Hash> BudgetShare<K> {
     /// Takes up to `n_more` units of what is free, beyond the share of the owners.
     pub fn grow_beyond(&mut self, n_more: u64) {
         let budget = self.budget.clone();
-        let mut held = budget.held();
+        let mut held = budget.0.held.lock();
         let n_more = n_more.min(held.n_free);
         self.add(&mut held, n_more);
     }
@@ -177,7 +175,7 @@ impl<K: Eq + Hash> BudgetShare<K> {
             return;
         }
         self.n_units -= n_units;
-        let mut held = self.budget.held();
+        let mut held = self.budget.0.held.lock();
         held.n_free += n_units;
         for owner in &self.owners {
             if let Some(of_owner) = held.of_owner.get_mut(owner) {

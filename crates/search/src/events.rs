@@ -1,11 +1,12 @@
 //! Notification of listeners about changes.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use serde::Serialize;
 
 use toolkit::tool::ToolBackend;
+use toolkit_runtime::Mutex;
 
 /// A change of an index; see [`Index::on_change`](super::Index::on_change).
 ///
@@ -90,7 +91,7 @@ pub(super) struct Listeners {
 
 impl Listeners {
     pub(super) fn add(&self, listener: Listener) -> Subscription {
-        let mut list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut list = self.list.lock();
         let number = list.last().map_or(0, |(last, _)| last + 1);
         list.push((number, listener));
         Subscription { list: Arc::downgrade(&self.list), number }
@@ -98,7 +99,7 @@ impl Listeners {
 
     pub(super) fn notify(&self, changes: &[Change]) {
         // Cloned, so that a listener may subscribe or drop its own subscription.
-        let list = self.list.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let list = self.list.lock().clone();
         for change in changes {
             list.iter().for_each(|(_, listener)| listener(change));
         }
@@ -131,7 +132,7 @@ pub struct Subscription {
 impl Drop for Subscription {
     fn drop(&mut self) {
         if let Some(list) = self.list.upgrade() {
-            list.lock().unwrap_or_else(PoisonError::into_inner).retain(|(number, _)| *number != self.number);
+            list.lock().retain(|(number, _)| *number != self.number);
         }
     }
 }

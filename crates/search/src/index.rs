@@ -5,7 +5,7 @@ mod index_error;
 
 use std::fmt;
 use std::io::Read;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use foldhash::quality::RandomState;
 
@@ -22,6 +22,7 @@ use super::snapshot::Snapshot;
 use super::state::State;
 use super::{page, saved, segment};
 use toolkit::tool::{Tool, ToolBackend};
+use toolkit_runtime::Mutex;
 
 /// A search index, to which tools can be added and removed concurrently.
 ///
@@ -313,7 +314,7 @@ impl Index {
 
     /// Applies the changes that `edit` collects as one version, unless it fails or collects none.
     fn change<T, E>(&self, edit: impl FnOnce(&mut Changes) -> Result<T, E>) -> Result<T, E> {
-        let turn: MutexGuard<'_, ()> = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let turn = self.writing.lock();
         let mut changes = Changes::new(self.snapshot());
         let done = edit(&mut changes)?;
         if changes.is_empty() {

@@ -5,7 +5,7 @@ mod semantic_error;
 mod vectors;
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 pub use self::fusion::Fusion;
 pub use self::semantic_error::{EmbedderError, SemanticError};
@@ -16,6 +16,7 @@ use super::search::{UNIT, search};
 use super::snapshot::Snapshot;
 use super::summary::summary_text;
 use toolkit::tool::Tool;
+use toolkit_runtime::Mutex;
 
 /// An embedding model, which maps texts to vectors so that similar texts have similar vectors.
 ///
@@ -120,7 +121,7 @@ impl<E: Embedder> Semantic<E> {
     /// dimensions. The previous vectors stay in use. If the numbers of dimensions differ, the next update embeds all
     /// texts.
     pub fn update(&self, snapshot: &Snapshot) -> Result<usize, SemanticError> {
-        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cache = self.cache.lock();
         let texts: Vec<(String, String)> = snapshot
             .state
             .records()

@@ -1,12 +1,12 @@
 //! The trace of a run, and the memory of what runs keep.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use toolkit::call::ErrorKind;
 use toolkit::{Content, ToolError};
-use toolkit_runtime::{BudgetExceeded, BudgetShare, SharedBudget};
+use toolkit_runtime::{BudgetExceeded, BudgetShare, Mutex, SharedBudget};
 
 use crate::engine::{Call, Printed, Shown, Step, Usage};
 use crate::execution::CallRecord;
@@ -51,7 +51,7 @@ impl Trace {
 
     /// Takes the printed lines and the usage of a step. The engine bounds the output; the other side of a pipe may not.
     pub(super) fn advance(&self, step: &mut Step, limits: &Limits) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.usage = step.usage;
         for printed in step.printed.drain(..) {
             // The engine's note about dropped output follows the last text.
@@ -65,21 +65,21 @@ impl Trace {
 
     /// Records the start of a call, at this time of the run.
     pub(super) fn started(&self, call: &Arc<Call>, at: Duration) {
-        self.state().running.insert(call.id, (Arc::clone(call), at));
+        self.state.lock().running.insert(call.id, (Arc::clone(call), at));
     }
 
     /// Records the end of a call.
     pub(super) fn stopped(&self, id: u32) {
-        self.state().running.remove(&id);
+        self.state.lock().running.remove(&id);
     }
 
     pub(super) fn answered(&self, entry: JournalEntry) {
-        self.state().entries.push(entry);
+        self.state.lock().entries.push(entry);
     }
 
     /// Returns the tools of calls without an answer, for a message.
     pub(super) fn running(&self) -> String {
-        let state = self.state();
+        let state = self.state.lock();
         let names = state.running.values().take(5).map(|(call, _)| format!("`{}`", call.request.name()));
         let names: Vec<String> = names.collect();
         names.join(", ")
@@ -87,17 +87,13 @@ impl Trace {
 
     /// Writes the journal of the program until now. Returns `None` if it is longer than `max` bytes.
     pub(crate) fn journal(&self, program: &Program, max: usize) -> Option<String> {
-        Journal::write(program, &self.state().entries, max)
+        Journal::write(program, &self.state.lock().entries, max)
     }
 
     /// Takes the parts, and leaves an empty trace.
     pub(crate) fn take(&self) -> Traced {
-        let TraceState { printed, usage, entries, running, .. } = std::mem::take(&mut *self.state());
+        let TraceState { printed, usage, entries, running, .. } = std::mem::take(&mut *self.state.lock());
         Traced { printed, usage, entries, running: running.into_values().collect() }
-    }
-
-    fn state(&self) -> MutexGuard<'_, TraceState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -157,13 +153,13 @@ pub(super) enum Exceeded {
 impl Budget {
     /// Returns the memory that is left to the run, in bytes.
     pub(super) fn left(&self, limits: &Limits) -> usize {
-        let left = limits.kept_bytes.saturating_sub(self.share().n_units());
+        let left = limits.kept_bytes.saturating_sub(self.0.lock().n_units());
         usize::try_from(left).unwrap_or(usize::MAX)
     }
 
     /// Reserves memory.
     pub(super) fn reserve(&self, n_bytes: usize, limits: &Limits) -> Result<(), Exceeded> {
-        let (mut share, n_bytes) = (self.share(), n_bytes as u64);
+        let (mut share, n_bytes) = (self.0.lock(), n_bytes as u64);
         if share.n_units().saturating_add(n_bytes) > limits.kept_bytes {
             return Err(Exceeded::Run(limits.kept_bytes));
         }
@@ -172,11 +168,7 @@ impl Budget {
 
     /// Adds memory that an earlier run was allowed to keep: at most what is [left](Self::left).
     pub(super) fn add(&self, n_bytes: usize) {
-        self.share().grow_beyond(n_bytes as u64);
-    }
-
-    fn share(&self) -> MutexGuard<'_, BudgetShare<Arc<str>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().grow_beyond(n_bytes as u64);
     }
 }
 

@@ -1,13 +1,14 @@
 //! Programs in the process of the host.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::{io, thread};
 
 use tokio::sync::oneshot;
 use toolkit::call::BoxFuture;
+use toolkit_runtime::Mutex;
 
 use super::super::engine::{Answer, Engine, Step};
 use super::super::failure::FailureKind;
@@ -87,7 +88,7 @@ impl Inline {
         if self.n_ready == 0 {
             return InlineSession::new(Arc::clone(&self.engine), limits);
         }
-        let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut ready = self.ready.lock();
         if ready.limits != Some(limits) {
             *ready = Ready { limits: Some(limits), sessions: VecDeque::new() };
         }

@@ -5,10 +5,11 @@ mod container;
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use toolkit::call::BoxFuture;
+use toolkit_runtime::Mutex;
 
 use self::child::{Launch, Starter, WorkerProcess};
 pub use self::container::{CommandLine, Container};
@@ -192,7 +193,7 @@ impl Pool {
     fn take(&self, limits: &Limits) -> Option<WorkerProcess> {
         // It is dropped after the lock.
         let mut dropped = Vec::new();
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if state.limits != Some(*limits) {
             state.limits = Some(*limits);
             dropped.extend(state.workers.drain(..));
@@ -208,7 +209,7 @@ impl Pool {
 
     /// Starts the workers that are missing, in the background.
     fn refill(this: &Arc<Self>, starter: &Starter, limits: &Limits) {
-        let mut state = this.state();
+        let mut state = this.state.lock();
         let n_missing = this.size.saturating_sub(state.workers.len() + state.n_starting);
         state.n_starting += n_missing;
         drop(state);
@@ -218,7 +219,7 @@ impl Pool {
                 tokio::time::sleep(REFILL_DELAY).await;
                 let started = starter.start(&limits).await;
                 let Some(pool) = pool.upgrade() else { return };
-                pool.state().n_starting -= 1;
+                pool.state.lock().n_starting -= 1;
                 match started {
                     Ok(worker) => pool.put(worker, &limits),
                     // The next session starts a worker itself and returns its error.
@@ -230,8 +231,8 @@ impl Pool {
 
     /// Starts the workers that are missing.
     async fn fill(&self, starter: &Starter, limits: &Limits) -> Result<(), SandboxError> {
-        self.state().limits = Some(*limits);
-        while self.state().workers.len() < self.size {
+        self.state.lock().limits = Some(*limits);
+        while self.state.lock().workers.len() < self.size {
             let worker = starter.start(limits).await?;
             self.put(worker, limits);
         }
@@ -240,17 +241,13 @@ impl Pool {
 
     /// Keeps a worker unless sessions have other limits by now.
     fn put(&self, worker: WorkerProcess, limits: &Limits) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if state.limits == Some(*limits) && state.workers.len() < self.size {
             state.workers.push_back(worker);
             return;
         }
         drop(state);
         drop(worker);
-    }
-
-    fn state(&self) -> MutexGuard<'_, PoolState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -2,12 +2,13 @@
 
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError, mpsc};
+use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 use tokio::sync::oneshot;
+use toolkit_runtime::Mutex;
 
 use crate::error::DurableError;
 use crate::sql::{Row, SqlValue, Statement};
@@ -138,7 +139,7 @@ static OPENING: Mutex<()> = Mutex::new(());
 pub(super) fn open(path: &Path, is_worker: bool) -> Result<Connection, DurableError> {
     check_local(path)?;
     let connection = {
-        let _opening = OPENING.lock().unwrap_or_else(PoisonError::into_inner);
+        let _opening = OPENING.lock();
         match (path.exists(), is_worker) {
             (true, _) => {}
             (false, true) => create(path)?,

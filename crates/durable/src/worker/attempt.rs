@@ -2,7 +2,7 @@
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use toolkit::call::{BoxFuture, CancelToken, ErrorKind};
 use toolkit::dispatch::BlockingThreads;
 use toolkit::{Context, ToolError};
 use toolkit_backends::chain::{ChainOutcome, StepCall, StepRun};
-use toolkit_runtime::{run_tool, spawn_tool};
+use toolkit_runtime::{Mutex, run_tool, spawn_tool};
 
 use crate::record::{APPROVE, Attempt, Decision, Pause};
 use crate::worker::child::{ChildRun, ChildRunner, EndedChild};
@@ -148,7 +148,7 @@ impl Answers {
             if let Poll::Ready(output) = call.as_mut().poll(cx) {
                 return Poll::Ready(End::Completed(output));
             }
-            let mut state = self.state();
+            let mut state = self.0.lock();
             if let Some(opened) = state.open.take() {
                 return Poll::Ready(End::Opened(opened));
             }
@@ -169,7 +169,7 @@ impl Answers {
 
     /// Returns the outcome of a child, or ends the call until there is one.
     async fn outcome(&self, child: ChildRun) -> Result<ChainOutcome, ToolError> {
-        let ended = self.state().children.iter().find(|ended| ended.id == child.id).cloned();
+        let ended = self.0.lock().children.iter().find(|ended| ended.id == child.id).cloned();
         match ended {
             Some(ended) => ended.outcome(),
             None => self.wait(Opened::Child(child)).await,
@@ -179,7 +179,7 @@ impl Answers {
     /// Ends the call, which is dropped, and made again with the answer.
     async fn wait<T>(&self, opened: Opened) -> T {
         let waker = {
-            let mut state = self.state();
+            let mut state = self.0.lock();
             state.open.get_or_insert(opened);
             state.waker.take()
         };
@@ -187,10 +187,6 @@ impl Answers {
             waker.wake();
         }
         std::future::pending().await
-    }
-
-    fn state(&self) -> MutexGuard<'_, AnswersState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -208,7 +204,7 @@ impl Asker for Answers {
 
     fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Result<Answer, ToolError>> {
         Box::pin(async move {
-            let decision = self.state().take_answer(question);
+            let decision = self.0.lock().take_answer(question);
             match decision {
                 Some(decision) => answer(decision),
                 None => self.wait(Opened::Question(question.clone())).await,

@@ -1,12 +1,13 @@
 //! An execution of a run: what it has recorded, and what it records while the run belongs to it.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use tokio::sync::watch;
+use toolkit_runtime::Mutex;
 
 use crate::error::{DurableError, RunId};
 use crate::record::{Attempt, AttemptPlace, Decision, EntryKind, RunInput};
@@ -57,15 +58,11 @@ impl Execution {
             let place = AttemptPlace { step: number(0), attempt: number(1) };
             Some(((place, EntryKind::named(&row.text(2))?), row.text(3)))
         };
-        *self.entries() = rows.into_iter().flatten().filter_map(entry).collect();
+        *self.recorded.lock() = rows.into_iter().flatten().filter_map(entry).collect();
     }
 
     pub(super) fn run(&self) -> &RunId {
         &self.run
-    }
-
-    fn entries(&self) -> MutexGuard<'_, HashMap<(AttemptPlace, EntryKind), String>> {
-        self.recorded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes an entry that was recorded before this execution.
@@ -74,7 +71,7 @@ impl Execution {
         place: AttemptPlace,
         entry: EntryKind,
     ) -> Result<Option<T>, Stop> {
-        let json = self.entries().remove(&(place, entry));
+        let json = self.recorded.lock().remove(&(place, entry));
         json.map(|json| self.parse(place, entry, &json)).transpose()
     }
 

@@ -1,11 +1,12 @@
 //! State that the runs of a worker share: the settings, the runs and the steps.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 use toolkit::{CancelToken, Context, Dispatcher};
+use toolkit_runtime::Mutex;
 
 use crate::contract::Contracts;
 use crate::error::RunId;
@@ -66,24 +67,24 @@ impl WorkerState {
         let (token, n_decisions) = (CancelToken::new(), watch::Sender::default());
         let decisions = n_decisions.subscribe();
         let run = RunningRun { token: token.clone(), n_decisions, n_waiting: 0 };
-        self.runs().insert(Arc::clone(&execution), run);
+        self.runs.lock().insert(Arc::clone(&execution), run);
         OwnedRun { shared: Arc::clone(self), execution, token, decisions }
     }
 
     /// Returns the number of runs.
     pub(super) fn n_runs(&self) -> usize {
-        self.runs().len()
+        self.runs.lock().len()
     }
 
     /// Returns the number of runs of which no step waits.
     pub(super) fn n_busy(&self) -> usize {
-        self.runs().values().filter(|run| run.n_waiting == 0).count()
+        self.runs.lock().values().filter(|run| run.n_waiting == 0).count()
     }
 
     /// Ends the executions of runs that do not belong to this worker any more, and informs the others about decisions. Returns
     /// the executions that the store assigns to this worker and that it does not run.
     pub(super) fn compare(&self, before: &[Arc<str>], mut owned: HashMap<String, i64>) -> Vec<String> {
-        let runs = self.runs();
+        let runs = self.runs.lock();
         for execution in before {
             let assigned = owned.remove(&**execution);
             match (runs.get(execution), assigned) {
@@ -99,20 +100,16 @@ impl WorkerState {
 
     /// Returns the ids of the executions.
     pub(super) fn executions(&self) -> Vec<Arc<str>> {
-        self.runs().keys().cloned().collect()
-    }
-
-    fn runs(&self) -> MutexGuard<'_, HashMap<Arc<str>, RunningRun>> {
-        self.runs.lock().unwrap_or_else(PoisonError::into_inner)
+        self.runs.lock().keys().cloned().collect()
     }
 
     pub(super) fn confirm(&self) {
-        *self.confirmed.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+        *self.confirmed.lock() = Some(Instant::now());
     }
 
     /// Returns the time since the store last confirmed that this worker lives.
     pub(super) fn lease_age(&self) -> Option<Duration> {
-        self.confirmed.lock().unwrap_or_else(PoisonError::into_inner).map(|at| at.elapsed())
+        self.confirmed.lock().map(|at| at.elapsed())
     }
 }
 
@@ -139,7 +136,7 @@ impl OwnedRun {
     }
 
     fn count_waiting(&self, change: impl FnOnce(usize) -> usize) {
-        if let Some(run) = self.shared.runs().get_mut(&self.execution) {
+        if let Some(run) = self.shared.runs.lock().get_mut(&self.execution) {
             run.n_waiting = change(run.n_waiting);
         }
     }
@@ -147,7 +144,7 @@ impl OwnedRun {
 
 impl Drop for OwnedRun {
     fn drop(&mut self) {
-        self.shared.runs().remove(&self.execution);
+        self.shared.runs.lock().remove(&self.execution);
     }
 }
 

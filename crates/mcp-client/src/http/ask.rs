@@ -14,12 +14,12 @@ impl Http {
     /// Sends a request and returns the answer. If the server has lost the session, starts another one and repeats the
     /// request in it.
     pub(super) async fn ask(self: &Arc<Self>, peer: &Arc<Peer>, asking: Asking<'_>) -> PeerAnswer {
-        let (request, session) = (asking.request, self.session().clone());
+        let (request, session) = (asking.request, self.session.lock().clone());
         let answer = self.attempt(peer, asking, &session).await;
         match self.is_lost(peer, request, &session, &answer).await? {
             true => {
                 self.recover(peer, &session).await?;
-                let session = self.session().clone();
+                let session = self.session.lock().clone();
                 self.attempt(peer, Asking::of(request), &session).await
             }
             false => answer,
@@ -82,7 +82,7 @@ impl Http {
 
     /// Sends a message that has no answer.
     pub(super) async fn send(&self, peer: &Arc<Peer>, message: Vec<u8>) -> Result<(), Failure> {
-        let session = self.session().clone();
+        let session = self.session.lock().clone();
         self.exchange(peer, &Post::of_message(message, &session)).await.map(|_| ())
     }
 

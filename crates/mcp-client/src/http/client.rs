@@ -1,7 +1,7 @@
 //! The state of an HTTP transport.
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use http::HeaderValue;
@@ -10,6 +10,7 @@ use reqwest::{Client, Url};
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use toolkit::call::SecretString;
+use toolkit_runtime::Mutex;
 
 use super::legacy_sse::LegacySse;
 use super::session::Session;
@@ -78,21 +79,13 @@ impl Http {
 
     /// Ends the reading of streams.
     pub(super) fn end(&self) {
-        if let Some(listening) = locked(&self.listening).take() {
+        if let Some(listening) = self.listening.lock().take() {
             listening.abort();
         }
     }
 
     /// Sets the revision of the following messages.
     pub(super) fn negotiated(&self, version: &str) {
-        self.session().version = HeaderValue::from_str(version).ok();
+        self.session.lock().version = HeaderValue::from_str(version).ok();
     }
-
-    pub(super) fn session(&self) -> MutexGuard<'_, Session> {
-        locked(&self.session)
-    }
-}
-
-pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

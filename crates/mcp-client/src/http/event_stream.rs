@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep};
 use toolkit::call::SecretString;
 use toolkit::internals::CallerToken;
 
-use super::client::{Http, locked};
+use super::client::Http;
 use super::events::{EVENTS, Events, OpenStream, StreamPlace};
 use super::session::Session;
 use crate::backoff::STABLE_AFTER;
@@ -57,7 +57,7 @@ impl Http {
                 }
                 sleep(place.pause(n_resumed as u32)).await;
                 n_resumed += 1;
-                let session = self.session().clone();
+                let session = self.session.lock().clone();
                 if let Ok(resumed) = self.open_stream(caller, &session, &place).await {
                     events = resumed;
                     events.place = place;
@@ -91,12 +91,12 @@ impl Http {
 
     /// Reads the stream of the session, if there is one.
     pub(super) fn listen(self: &Arc<Self>, peer: &Arc<Peer>) {
-        let session = self.session().clone();
+        let session = self.session.lock().clone();
         if session.id.is_none() || self.legacy.is_some() {
             return;
         }
         let listening = tokio::spawn(listen(Arc::clone(self), Arc::downgrade(peer), session)).abort_handle();
-        if let Some(before) = locked(&self.listening).replace(listening) {
+        if let Some(before) = self.listening.lock().replace(listening) {
             before.abort();
         }
     }

@@ -1,7 +1,7 @@
 //! The HTTP request and response of a message, with the wait before a message is sent again to a server that limits the rate
 //! (`Retry-After`). Calls are not repeated: `tool_error` passes the delay on.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -12,9 +12,9 @@ use tokio::time::{Instant, sleep};
 use toolkit::call::SecretString;
 use toolkit::internals::CallerToken;
 use toolkit_mcp::{Code, MODERN, encoded};
-use toolkit_runtime::media_type;
+use toolkit_runtime::{Mutex, media_type};
 
-use super::client::{Http, locked};
+use super::client::Http;
 use super::events::EVENTS;
 use super::legacy_sse::Opening;
 use super::session::{SESSION, Session, VERSION};
@@ -87,7 +87,7 @@ impl Post {
         let values = forwarded.chain(configured).filter_map(|(_, value)| value.to_str().ok());
         // Without the scheme, as in `Bearer TOKEN`.
         let values = values.map(|value| value.split_once(' ').map_or(value, |(_, token)| token).trim().to_owned());
-        let token = locked(&self.token).as_ref().map(|token| token.expose().to_owned());
+        let token = self.token.lock().as_ref().map(|token| token.expose().to_owned());
         Redaction::new(values.chain(token))
     }
 
@@ -131,7 +131,7 @@ impl Http {
         request = request.header(ACCEPT, ACCEPTED).header(CONTENT_TYPE, JSON);
         if let Some(token) = &token {
             request = request.bearer_auth(token.expose());
-            *locked(&post.token) = Some(token.clone());
+            *post.token.lock() = Some(token.clone());
         }
         let request = request.headers(post.headers.clone()).body(post.message.clone());
         let response = request.send().await.map_err(Failure::Client)?;

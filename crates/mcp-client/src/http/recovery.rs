@@ -67,7 +67,7 @@ impl Http {
             return Ok(true);
         }
         let Some(refusal) = Refusal::of(answer) else { return Ok(false) };
-        if request.method == "ping" || self.session().nth != session.nth {
+        if request.method == "ping" || self.session.lock().nth != session.nth {
             return Ok(true);
         }
         let ping = Request::new("ping");
@@ -87,7 +87,7 @@ impl Http {
     /// Returns an error if the server refuses.
     pub(super) async fn recover(self: &Arc<Self>, peer: &Arc<Peer>, lost: &Session) -> Result<(), Failure> {
         let _one = self.recovery.lock().await;
-        if self.session().nth != lost.nth {
+        if self.session.lock().nth != lost.nth {
             return Ok(());
         }
         self.end();
@@ -107,7 +107,7 @@ impl Http {
 
     /// Records a new session.
     pub(super) fn start_session(&self, id: Option<HeaderValue>) {
-        let mut session = self.session();
+        let mut session = self.session.lock();
         *session = Session { id, version: None, nth: session.nth + 1 };
         self.n_sessions.send_replace(session.nth);
     }

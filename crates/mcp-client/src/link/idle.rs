@@ -1,11 +1,12 @@
 //! The end of an unused process, and what is known about its server meanwhile.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until};
 use toolkit::ToolError;
 use toolkit::backend::OfferedTools;
+use toolkit_runtime::Mutex;
 
 use super::Link;
 use crate::server_info::ServerInfo;
@@ -27,23 +28,19 @@ struct IdleServer {
 }
 
 impl Idle {
-    fn server(&self) -> MutexGuard<'_, IdleServer> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub(super) fn is_asleep(&self) -> bool {
-        self.server().info.is_some()
+        self.0.lock().info.is_some()
     }
 
     /// Records that the process is started again, or stopped by the host. Returns true if it was stopped because it was
     /// unused.
     pub(super) fn wake(&self) -> bool {
-        self.server().info.take().is_some()
+        self.0.lock().info.take().is_some()
     }
 
     /// Records a request that is not for the list of tools.
     pub(super) fn record_use(&self) {
-        self.server().used_at = Some(Instant::now());
+        self.0.lock().used_at = Some(Instant::now());
     }
 }
 
@@ -55,13 +52,13 @@ impl Link {
     ) -> Result<OfferedTools, ToolError> {
         let Some(limit) = self.remote.limits.idle else { return self.listing(listed).await };
         {
-            let idle = self.idle.server();
+            let idle = self.idle.0.lock();
             if let (Some(listed), true) = (&idle.listed, idle.info.is_some()) {
                 return Ok(listed.clone());
             }
         }
         let offers = self.listing(listed).await?;
-        let mut idle = self.idle.server();
+        let mut idle = self.idle.0.lock();
         idle.listed = Some(offers.clone());
         idle.used_at.get_or_insert_with(Instant::now);
         if !std::mem::replace(&mut idle.is_watched, true) {
@@ -78,14 +75,14 @@ impl Link {
     /// Returns true if the process is stopped because it was unused, and the server does not have this: there is no need to
     /// start it.
     pub(crate) fn sleeps_without(&self, has: impl Fn(&ServerInfo) -> bool) -> bool {
-        self.idle.server().info.as_ref().is_some_and(|info| !has(info))
+        self.idle.0.lock().info.as_ref().is_some_and(|info| !has(info))
     }
 
     /// Stops the process if it is unused. Returns the time of the next check.
     async fn stop_if_idle(&self, limit: Duration) -> Instant {
         let mut state = self.state.lock().await;
         let now = Instant::now();
-        let used_at = *self.idle.server().used_at.get_or_insert(now);
+        let used_at = *self.idle.0.lock().used_at.get_or_insert(now);
         let is_used = state.connection.as_ref().is_some_and(|connection| Arc::strong_count(connection) > 1)
             || self.calls.available_permits() < self.remote.limits.calls
             || self.n_tasks() > 0
@@ -98,7 +95,7 @@ impl Link {
             return used_at + limit;
         }
         if let Some(connection) = state.current() {
-            self.idle.server().info = Some(connection.info().clone());
+            self.idle.0.lock().info = Some(connection.info().clone());
             state.connection = None;
             state.backoff.reset();
             // The next call waits as for the first start.

@@ -1,12 +1,13 @@
 //! The connections of single sessions of clients, to a server that has one for each.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 use toolkit::call::ErrorKind;
 use toolkit::{Context, ToolError};
+use toolkit_runtime::Mutex;
 
 use super::Link;
 
@@ -41,10 +42,6 @@ impl Session {
 }
 
 impl Sessions {
-    fn lock(&self) -> MutexGuard<'_, OpenSessions> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Returns the connection for the caller: that of its session, if the server has one for each. Clients over stdio, and
     /// programs that call tools themselves, use the connection of the backend.
     ///
@@ -69,7 +66,7 @@ impl Sessions {
             ToolError::new(ErrorKind::MissingRequirements, message)
         })?;
         let caller = request.caller().unwrap_or_default();
-        let mut open = shared.sessions().lock();
+        let mut open = shared.sessions().0.lock();
         if let Some(session) = open.get_mut(session) {
             session.used_at = Instant::now();
             return Ok(Arc::clone(&session.link));
@@ -99,23 +96,23 @@ impl Sessions {
 
     /// Closes the connection of a session.
     pub(crate) fn end(&self, session: &str) {
-        let ended = self.lock().remove(session);
+        let ended = self.0.lock().remove(session);
         drop(ended);
     }
 
     /// Removes all connections.
     pub(crate) fn take(&self) -> Vec<Arc<Link>> {
-        self.lock().drain().map(|(_, session)| session.link).collect()
+        self.0.lock().drain().map(|(_, session)| session.link).collect()
     }
 
     /// Returns the number of calls that run as tasks.
     pub(crate) fn n_tasks(&self) -> u64 {
-        self.lock().values().map(|session| session.link.n_tasks()).sum()
+        self.0.lock().values().map(|session| session.link.n_tasks()).sum()
     }
 
     /// Removes the connections that were not used for `max_idle`. Returns false if none is left.
     fn remove_idle(&self, max_idle: Duration) -> bool {
-        let mut open = self.lock();
+        let mut open = self.0.lock();
         let now = Instant::now();
         open.values_mut().filter(|session| !session.is_idle()).for_each(|session| session.used_at = now);
         let is_over = |session: &Session| now - session.used_at > max_idle;

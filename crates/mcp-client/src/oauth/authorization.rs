@@ -4,7 +4,7 @@ mod caller_tokens;
 mod client_credentials;
 mod stored_login;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::Url;
@@ -13,6 +13,7 @@ use tokio::time::Instant;
 use toolkit::call::{ErrorKind, SecretString};
 use toolkit::dispatch::BoxFuture;
 use toolkit::internals::CallerToken;
+use toolkit_runtime::Mutex;
 
 use self::caller_tokens::CallerTokens;
 pub(super) use self::stored_login::store_error;
@@ -93,20 +94,12 @@ impl Authorization {
     }
 
     pub(super) fn last_challenge(&self) -> Option<Challenge> {
-        self.challenge().clone()
-    }
-
-    fn challenge(&self) -> MutexGuard<'_, Option<Challenge>> {
-        self.state.challenge.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn issued(&self) -> MutexGuard<'_, Option<Issued>> {
-        self.state.issued.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.challenge.lock().clone()
     }
 
     /// Remembers a token that the server has not accepted yet.
     pub(super) fn set_issued(&self, token: Option<SecretString>) {
-        *self.issued() = token.map(|token| Issued { token, is_accepted: false });
+        *self.state.issued.lock() = token.map(|token| Issued { token, is_accepted: false });
     }
 
     async fn valid_token(self) -> Result<Option<SecretString>, AuthorizationError> {
@@ -144,7 +137,7 @@ impl Authorization {
         challenge: String,
     ) -> Result<SecretString, AuthorizationError> {
         let challenge = Challenge::parse(&challenge);
-        *self.challenge() = Some(challenge.clone());
+        *self.state.challenge.lock() = Some(challenge.clone());
         let used = used.as_ref().map(SecretString::expose);
         let mut cached = self.cached().await;
         if let Some(token) = cached.other_than(used) {
@@ -317,7 +310,7 @@ impl Authorization {
 
     /// Returns true unless the token was issued to this process and the server has not accepted it yet.
     fn is_accepted(&self, token: Option<&str>) -> bool {
-        let issued = self.issued();
+        let issued = self.state.issued.lock();
         issued.as_ref().is_none_or(|issued| issued.is_accepted || Some(issued.token.expose()) != token)
     }
 
@@ -396,7 +389,7 @@ fn denied(message: String) -> AuthorizationError {
 /// authorization server has replaced already.
 impl Authorizer for Authorization {
     fn accepted(&self, token: &SecretString) {
-        let mut issued = self.issued();
+        let mut issued = self.state.issued.lock();
         // A slow response may belong to an earlier token.
         if let Some(issued) = issued.as_mut().filter(|issued| issued.token.expose() == token.expose()) {
             issued.is_accepted = true;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fs::{self, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use std::{fmt, io};
 
@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use tokio::time::{Instant, sleep};
 use toolkit::call::SecretString;
 use toolkit::dispatch::BoxFuture;
-use toolkit_runtime::{FileAccess, Replacement, read_bounded, replace_file};
+use toolkit_runtime::{FileAccess, Mutex, Replacement, read_bounded, replace_file};
 
 use super::private_files::{check_directory, check_readers, create_directory, open};
 
@@ -140,34 +140,30 @@ impl MemoryTokens {
     pub fn new() -> Self {
         Self::default()
     }
-
-    fn records(&self) -> MutexGuard<'_, HashMap<String, SecretString>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// Omits the keys, which are URLs that may contain secrets.
 impl fmt::Debug for MemoryTokens {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MemoryTokens").field("n_records", &self.records().len()).finish_non_exhaustive()
+        f.debug_struct("MemoryTokens").field("n_records", &self.0.lock().len()).finish_non_exhaustive()
     }
 }
 
 impl TokenStore for MemoryTokens {
     fn load<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<Option<SecretString>, TokenStoreError>> {
-        Box::pin(async { Ok(self.records().get(key).cloned()) })
+        Box::pin(async { Ok(self.0.lock().get(key).cloned()) })
     }
 
     fn save<'a>(&'a self, key: &'a str, record: &'a SecretString) -> BoxFuture<'a, Result<(), TokenStoreError>> {
         Box::pin(async {
-            self.records().insert(key.to_owned(), record.clone());
+            self.0.lock().insert(key.to_owned(), record.clone());
             Ok(())
         })
     }
 
     fn remove<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<(), TokenStoreError>> {
         Box::pin(async {
-            self.records().remove(key);
+            self.0.lock().remove(key);
             Ok(())
         })
     }

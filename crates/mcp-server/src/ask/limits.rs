@@ -1,10 +1,11 @@
 //! The limits of calls that wait for their users.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use toolkit::ToolError;
 use toolkit::call::ErrorKind;
+use toolkit_runtime::Mutex;
 
 /// The calls of a server that wait for their users.
 #[derive(Clone, Debug)]
@@ -31,7 +32,7 @@ impl WaitingCalls {
     }
 
     fn enter(&self, caller: &Arc<str>) -> Result<(), ToolError> {
-        let mut waiting = self.waiting();
+        let mut waiting = self.waiting.lock();
         let n_of_caller = waiting.of_caller.get(caller).copied().unwrap_or(0);
         let message = match (n_of_caller >= self.per_caller, waiting.n_calls >= self.in_total) {
             (true, _) => format!("{} calls of this caller wait for an answer of their user", self.per_caller),
@@ -46,7 +47,7 @@ impl WaitingCalls {
     }
 
     fn leave(&self, caller: &Arc<str>) {
-        let mut waiting = self.waiting();
+        let mut waiting = self.waiting.lock();
         waiting.n_calls -= 1;
         if let Some(n_of_caller) = waiting.of_caller.get_mut(caller) {
             *n_of_caller -= 1;
@@ -54,10 +55,6 @@ impl WaitingCalls {
                 waiting.of_caller.remove(caller);
             }
         }
-    }
-
-    fn waiting(&self) -> MutexGuard<'_, OpenCount> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -76,16 +73,12 @@ impl OpenQuestions {
     ///
     /// Returns an error if the call would be one too many.
     pub(crate) fn open(&self) -> Result<OpenQuestion<'_>, ToolError> {
-        let mut n_open = self.n_open();
+        let mut n_open = self.n_open.lock();
         if *n_open == 0 {
             self.calls.enter(&self.caller)?;
         }
         *n_open += 1;
         Ok(OpenQuestion(self))
-    }
-
-    fn n_open(&self) -> MutexGuard<'_, usize> {
-        self.n_open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -95,7 +88,7 @@ pub(crate) struct OpenQuestion<'q>(&'q OpenQuestions);
 
 impl Drop for OpenQuestion<'_> {
     fn drop(&mut self) {
-        let mut n_open = self.0.n_open();
+        let mut n_open = self.0.n_open.lock();
         *n_open -= 1;
         if *n_open == 0 {
             self.0.calls.leave(&self.0.caller);

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -10,6 +10,7 @@ use tokio::sync::oneshot;
 use toolkit::ToolError;
 use toolkit::call::ask::{Answer, Question};
 use toolkit_mcp::{json_bytes, notification};
+use toolkit_runtime::Mutex;
 
 use super::{elicitation, parse_answer};
 
@@ -42,7 +43,7 @@ impl OpenRequests {
         error: Option<&RawValue>,
     ) {
         let key = (session.into(), id.get().into());
-        let waiting = match self.requests().entry(key) {
+        let waiting = match self.0.lock().entry(key) {
             Entry::Occupied(open) if open.get().identity == identity => open.remove(),
             _ => {
                 tracing::debug!("a client responded to a request that is not open");
@@ -76,13 +77,9 @@ impl OpenRequests {
         let id = new_id()?;
         let key: RequestKey = (session.into(), format!("\"{id}\"").into());
         let (sender, response) = oneshot::channel();
-        self.requests().insert(key.clone(), WaitingRequest { identity, sender });
+        self.0.lock().insert(key.clone(), WaitingRequest { identity, sender });
         let params = elicitation(question, Some(&id));
         Ok(OpenRequest { requests: self.clone(), key, id, params, response })
-    }
-
-    fn requests(&self) -> MutexGuard<'_, RequestsByKey> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -130,7 +127,7 @@ impl OpenRequest {
 
 impl Drop for OpenRequest {
     fn drop(&mut self) {
-        self.requests.requests().remove(&self.key);
+        self.requests.0.lock().remove(&self.key);
     }
 }
 

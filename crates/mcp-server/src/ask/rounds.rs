@@ -2,7 +2,7 @@
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Poll, Waker};
 
 use serde_json::value::RawValue;
@@ -11,6 +11,7 @@ use toolkit::call::ask::{Answer, Asker, Mode, Question};
 use toolkit::dispatch::BoxFuture;
 use toolkit::{Arguments, CancelToken, Tool, ToolError};
 use toolkit_mcp::text as json_text;
+use toolkit_runtime::Mutex;
 
 use super::elicitation::QuestionHash;
 use super::state::{Answered, Binding, CallState, MAX_STATE, Sealing, text};
@@ -125,7 +126,7 @@ impl Rounds {
             if let Poll::Ready(output) = call.as_mut().poll(cx) {
                 return Poll::Ready(RoundOutcome::Completed(output));
             }
-            let mut round = self.round();
+            let mut round = self.0.round.lock();
             if !round.open.is_empty() {
                 return Poll::Ready(RoundOutcome::Asked);
             }
@@ -138,7 +139,7 @@ impl Rounds {
 
     /// Ends the rounds of a call that becomes a task. Returns false if a question is open, which ends the call.
     pub(crate) fn leave(&self) -> bool {
-        let mut round = self.round();
+        let mut round = self.0.round.lock();
         round.has_left = round.open.is_empty();
         round.has_left
     }
@@ -146,7 +147,7 @@ impl Rounds {
     /// Asks a question in this round. Returns `None` if the rounds have ended and no earlier one has an answer.
     pub(crate) async fn ask_in_round(&self, question: &Question) -> Option<Result<Answer, ToolError>> {
         let waker = {
-            let mut round = self.round();
+            let mut round = self.0.round.lock();
             if let Some(answer) = round.take_answer(question) {
                 return Some(Ok(answer));
             }
@@ -176,7 +177,7 @@ impl Rounds {
         arguments: &Arguments<'_>,
         caller: Option<&Caller>,
     ) -> Result<Value, ToolError> {
-        let round = self.round();
+        let round = self.0.round.lock();
         if round.answered.len() + round.open.len() > MAX_QUESTIONS {
             return Err(too_many());
         }
@@ -189,10 +190,6 @@ impl Rounds {
         let sealed = binding.and_then(|binding| sealing.seal(state, &binding)).ok_or_else(too_long)?;
         let requests: Map<String, Value> = std::iter::zip(keys, round.open.iter().map(request)).collect();
         Ok(json!({ "resultType": "input_required", "inputRequests": requests, "requestState": sealed }))
-    }
-
-    fn round(&self) -> MutexGuard<'_, Round> {
-        self.0.round.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -219,7 +216,7 @@ impl Asker for Rounds {
     }
 
     fn keep_with(&self, keep: Box<dyn Fn() -> Option<String> + Send + Sync>) {
-        self.round().keep = Some(keep);
+        self.0.round.lock().keep = Some(keep);
     }
 }
 

@@ -1,10 +1,11 @@
 //! States that were used and must not be used again.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use toolkit::dispatch::BoxFuture;
+use toolkit_runtime::Mutex;
 
 /// The record of the states that were used to continue a call.
 ///
@@ -71,7 +72,7 @@ struct UsedState {
 impl UsedInMemory {
     /// Records the use of a state by a caller; see [`UsedStates::use_once`].
     pub(super) fn use_once(&self, id: u128, expires: SystemTime, caller: Option<&str>) -> bool {
-        let mut used = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut used = self.0.lock();
         if !used.has_room(caller) {
             used.forget_expired();
         }

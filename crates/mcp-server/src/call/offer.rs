@@ -1,6 +1,6 @@
 //! The terms on which a call may become a task, as the client and the tool declare them.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -10,6 +10,7 @@ use tokio::sync::SetOnce;
 use toolkit::mcp::Revision;
 use toolkit::tool::TaskSupport;
 use toolkit_mcp::{Code, Meta, RpcError};
+use toolkit_runtime::Mutex;
 
 use crate::ask::Modes;
 use crate::peer::{Peer, Received};
@@ -78,7 +79,7 @@ impl TaskOffer {
 
     /// Records that the call has become a task.
     pub(super) fn accept(&self, task: &Arc<LiveTask>) {
-        let last_message = self.last_message();
+        let last_message = self.last_message.lock();
         if !last_message.is_empty() {
             task.report(&last_message);
         }
@@ -87,16 +88,12 @@ impl TaskOffer {
 
     /// Reports progress to the task. Returns false if the call is not one, so that its client receives the progress.
     pub(super) fn report(&self, message: &str) -> bool {
-        let mut last_message = self.last_message();
+        let mut last_message = self.last_message.lock();
         match self.slot.get() {
             Some(task) => task.report(message),
             None => message.clone_into(&mut last_message),
         }
         self.is_accepted()
-    }
-
-    fn last_message(&self) -> MutexGuard<'_, String> {
-        self.last_message.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,11 +1,11 @@
 //! The permit of a call that may ask its user, which the call does not hold meanwhile.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use toolkit::ToolError;
 use toolkit::call::ErrorKind;
-use toolkit_runtime::{CallLimiter, CallPermit};
+use toolkit_runtime::{CallLimiter, CallPermit, Mutex};
 
 /// The permit of a call, if it holds one.
 #[derive(Clone)]
@@ -40,11 +40,11 @@ impl PermitSlot {
     }
 
     pub(super) fn store(&self, permit: CallPermit) {
-        self.state().permit = Some(permit);
+        self.0.state.lock().permit = Some(permit);
     }
 
     pub(super) fn clear(&self) {
-        drop(self.state().permit.take());
+        drop(self.0.state.lock().permit.take());
     }
 
     /// Waits for the answer of a user without the permit, and takes it back afterwards, within `patience`.
@@ -68,7 +68,7 @@ impl PermitSlot {
 
     /// Returns the permit to the limiter while a question is open. The other calls must not wait for this user.
     fn leave(&self) -> Away<'_> {
-        let mut state = self.state();
+        let mut state = self.0.state.lock();
         state.n_open += 1;
         drop(state.permit.take());
         Away { slot: self, is_closed: false }
@@ -76,14 +76,10 @@ impl PermitSlot {
 
     /// Stores a permit that was acquired for the call, unless another question is open or it has one.
     fn refill(&self, permit: CallPermit) {
-        let mut state = self.state();
+        let mut state = self.0.state.lock();
         if state.n_open == 0 && state.permit.is_none() {
             state.permit = Some(permit);
         }
-    }
-
-    fn state(&self) -> MutexGuard<'_, SlotState> {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -104,7 +100,7 @@ impl Away<'_> {
     /// Returns true if the call needs a permit now.
     fn close(&mut self) -> bool {
         self.is_closed = true;
-        let mut state = self.slot.state();
+        let mut state = self.slot.0.state.lock();
         state.n_open -= 1;
         state.n_open == 0 && state.permit.is_none()
     }

@@ -78,7 +78,7 @@ fn leave(call: &Call, offer: &TaskOffer, created: &Created) -> bool {
     offer.accept(created.task());
     // From now on, the arguments count as those of the task.
     #[cfg(feature = "http")]
-    drop(call.charge.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take());
+    drop(call.charge.lock().take());
     true
 }
 

@@ -32,7 +32,7 @@ mod scopes;
 use std::collections::HashMap;
 use std::fmt;
 use std::future::ready;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use http::header::{self, HeaderValue};
 use http::request::Parts;
@@ -40,7 +40,7 @@ use http::{HeaderMap, StatusCode};
 use toolkit::Tool;
 use toolkit::dispatch::BoxFuture;
 use toolkit_mcp::Code;
-use toolkit_runtime::{RequestHead, bearer, client_network, is_token};
+use toolkit_runtime::{Mutex, RequestHead, bearer, client_network, is_token};
 
 #[cfg(feature = "jwt")]
 pub use self::algorithm::Algorithm;
@@ -296,7 +296,7 @@ impl Auth {
             let is_granted =
                 || scopes.of_resource(uri, &shared).iter().any(|needed| scopes.are_granted(needed, &caller));
             let Some(backend) = scopes.backend_of(uri, &shared) else { return is_granted() };
-            let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut known = known.lock();
             match known.get(backend) {
                 Some(is_granted) => *is_granted,
                 None => *known.entry(backend.to_owned()).or_insert(is_granted()),

@@ -4,8 +4,9 @@
 mod tests;
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+use toolkit_runtime::Mutex;
 
 /// The number of clients from which on full buckets are removed.
 const MAX_CLIENTS: usize = 16 << 10;
@@ -32,7 +33,7 @@ impl Rate {
     /// Takes a token from the bucket of a client. If it is empty, returns the time until there is one.
     pub(super) fn take(&self, client: &str) -> Result<(), Duration> {
         let now = Instant::now();
-        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut buckets = self.buckets.lock();
         if buckets.len() >= MAX_CLIENTS && !buckets.contains_key(client) {
             buckets.retain(|_, bucket| self.left(bucket, now) < self.at_once);
             if buckets.len() >= MAX_CLIENTS {

@@ -1,7 +1,7 @@
 //! Responses to messages: JSON, or an event stream (`text/event-stream`).
 
 use std::future::{Future, poll_fn};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use http::header::{self, HeaderValue};
 use http::{HeaderMap, Response, StatusCode};
 use toolkit::call::BoxFuture;
 pub use toolkit_runtime::Body;
-use toolkit_runtime::empty_response;
+use toolkit_runtime::{Mutex, empty_response};
 pub(super) use toolkit_runtime::{events_response as events, json_response as json, text_response as text};
 
 use crate::listen::Listen;
@@ -115,19 +115,15 @@ struct EventSlot(Arc<Mutex<Option<Vec<u8>>>>);
 
 impl EventSlot {
     fn take(&self) -> Option<Vec<u8>> {
-        self.message().take()
-    }
-
-    fn message(&self) -> MutexGuard<'_, Option<Vec<u8>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().take()
     }
 }
 
 impl MessageSink for EventSlot {
     async fn send(&mut self, message: Vec<u8>) {
         // The body polls again once the client has read the last message.
-        poll_fn(|_| if self.message().is_some() { Poll::Pending } else { Poll::Ready(()) }).await;
-        *self.message() = Some(message);
+        poll_fn(|_| if self.0.lock().is_some() { Poll::Pending } else { Poll::Ready(()) }).await;
+        *self.0.lock() = Some(message);
     }
 }
 

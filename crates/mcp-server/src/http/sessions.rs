@@ -14,11 +14,12 @@ mod tests;
 use std::borrow::Cow;
 use std::collections::{HashSet, VecDeque};
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use data_encoding::HEXLOWER;
 use http::{HeaderMap, HeaderName};
 use sha2::{Digest as _, Sha256};
+use toolkit_runtime::Mutex;
 
 use crate::ask::Modes;
 use crate::request::Caller;
@@ -79,7 +80,7 @@ impl Sessions {
             Some(identity) => Cow::Owned(id.to_owned() + &HEXLOWER.encode(&hash(id.as_bytes(), identity.as_bytes()))),
             None => Cow::Borrowed(id),
         };
-        let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        let ended = self.ended.lock();
         if ended.names.contains(&*name) { Err(()) } else { Ok(Some(name)) }
     }
 
@@ -91,7 +92,7 @@ impl Sessions {
 
     pub(super) fn end(&self, name: &str) {
         let name: Arc<str> = name.into();
-        let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut ended = self.ended.lock();
         if ended.names.insert(Arc::clone(&name)) {
             ended.order.push_back(name);
         }

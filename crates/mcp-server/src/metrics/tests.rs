@@ -58,7 +58,7 @@ fn tools_that_are_no_longer_served_are_forgotten_beyond_a_limit() {
     for n in 1..MAX_REMEMBERED {
         metrics.tool(&n.to_string());
     }
-    let n_tools = || metrics.tools.lock().unwrap().len();
+    let n_tools = || metrics.tools.lock().len();
     metrics.forget_all_but(["1"].into_iter());
     assert_eq!(n_tools(), MAX_REMEMBERED);
     metrics.tool("one more");

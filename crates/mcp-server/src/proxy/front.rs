@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::slice::Iter;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 use tokio::sync::Notify;
@@ -15,8 +15,8 @@ use toolkit::prompt::{Completion, CompletionRequest, Prompt};
 use toolkit::tool::{ToolBackend, ToolId};
 use toolkit::{Catalog, Context, Dispatcher, Tool, ToolError};
 use toolkit_backends::{BackendError, Backends, Collected};
+use toolkit_runtime::Mutex;
 
-use super::lists::locked;
 use super::resources::ProxiedResources;
 use crate::filter::{Filter, Rule};
 use crate::find::search_tools;
@@ -341,14 +341,14 @@ impl Part {
         for tool in catalog.iter() {
             tools.entry(routes.owner(tool.id()).unwrap_or_default()).or_default().push(tool);
         }
-        let before = std::mem::take(&mut *locked(&self.shown.names));
+        let before = std::mem::take(&mut *self.shown.names.lock());
         names.retain(|name| {
             let tools = tools.get(&**name).map_or(&[][..], Vec::as_slice);
             let has_failed = failures.iter().any(|failure| failure.backend == *name);
             let before = has_failed.then(|| before.contains(name));
             self.views.iter().any(|view| view.admits_resources_of(name, tools, before))
         });
-        *locked(&self.shown.names) = names.iter().cloned().collect();
+        *self.shown.names.lock() = names.iter().cloned().collect();
         let has_tool = |tool: &Tool, owner| self.views.iter().any(|view| view.admits(tool, owner, catalog));
         let is_shown = |tool: &&Tool| !routes.calls_tools(tool.id()) && has_tool(tool, routes.owner(tool.id()));
         let mut shown: Vec<Tool> = catalog.iter().filter(is_shown).cloned().collect();
@@ -371,7 +371,7 @@ impl Part {
 
 impl ShownBackends {
     fn has(&self, name: &str) -> bool {
-        locked(&self.names).contains(name)
+        self.names.lock().contains(name)
     }
 }
 

@@ -1,12 +1,13 @@
 //! The lists of resources of backends, which requests share.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::{Instant, timeout};
 use toolkit::ToolError;
 use toolkit::call::{BoxFuture, ErrorKind};
+use toolkit_runtime::Mutex;
 
 /// The timeout of a request for a list of a backend.
 const LIST_TIMEOUT: Duration = Duration::from_secs(10);
@@ -77,22 +78,22 @@ impl<T> Lists<T> {
                 expired: Mutex::default(),
             })
         };
-        Arc::clone(locked(&self.0).entry(backend.to_owned()).or_insert_with(new))
+        Arc::clone(self.0.lock().entry(backend.to_owned()).or_insert_with(new))
     }
 
     /// Makes the next request for each list a request to its backend.
     pub(super) fn expire(&self) {
         let now = Some(Instant::now());
-        locked(&self.0).values().for_each(|list| *locked(&list.expired) = now);
+        self.0.lock().values().for_each(|list| *list.expired.lock() = now);
     }
 
     /// Forgets the list of a backend that another one has replaced.
     pub(super) fn forget(&self, backend: &str) {
-        locked(&self.0).remove(backend);
+        self.0.lock().remove(backend);
     }
 
     pub(super) fn retain(&self, is_current: impl Fn(&str) -> bool) {
-        locked(&self.0).retain(|name, _| is_current(name));
+        self.0.lock().retain(|name, _| is_current(name));
     }
 }
 
@@ -104,7 +105,7 @@ impl<T> LastList<T> {
         list: impl FnOnce() -> BoxFuture<'a, Result<Vec<T>, ToolError>>,
     ) -> Arc<Vec<T>> {
         if let Ok(mut requests) = timeout(LIST_WAIT, self.listing.lock()).await
-            && requests.is_due(*locked(&self.expired))
+            && requests.is_due(*self.expired.lock())
         {
             // In case that the caller gives up.
             requests.pause();
@@ -113,7 +114,7 @@ impl<T> LastList<T> {
             let listed = timeout(LIST_TIMEOUT, list()).await.unwrap_or_else(|_| Err(late()));
             match listed {
                 Ok(listed) => {
-                    *locked(&self.last) = Arc::new(listed);
+                    *self.last.lock() = Arc::new(listed);
                     let succeeded = Some(Times { started, ended: Instant::now() });
                     *requests = Requests { succeeded, ..Requests::default() };
                 }
@@ -125,12 +126,12 @@ impl<T> LastList<T> {
                         tracing::warn!(backend, %reason, "the resources of a backend cannot be listed");
                     }
                     if !requests.fail(started) || !error.is_retryable() {
-                        *locked(&self.last) = Arc::default();
+                        *self.last.lock() = Arc::default();
                     }
                 }
             }
         }
-        Arc::clone(&locked(&self.last))
+        Arc::clone(&self.last.lock())
     }
 }
 
@@ -157,8 +158,4 @@ impl Requests {
         }
         self.failing_since.get_or_insert(started).elapsed() < GRACE
     }
-}
-
-pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Weak};
 
 use futures_util::future::join_all;
 use tokio::sync::Notify;
@@ -17,8 +17,9 @@ use toolkit::resource::{
 use toolkit::{Context, ToolError};
 use toolkit_backends::Backends;
 use toolkit_mcp::json_bytes;
+use toolkit_runtime::Mutex;
 
-use super::lists::{Lists, locked};
+use super::lists::Lists;
 use crate::proxy_uri::{decode, encode, is_too_deep};
 
 /// The number of subscriptions that are renewed at the same time.
@@ -86,17 +87,17 @@ impl ProxiedResources {
 
     /// Returns the backends whose resources pass the filter of the server, or `None` without a filter.
     pub(super) fn admitted(&self) -> Option<HashSet<String>> {
-        locked(&self.admitted).clone()
+        self.admitted.lock().clone()
     }
 
     pub(super) fn admit(&self, backends: HashSet<String>) {
-        *locked(&self.admitted) = Some(backends);
+        *self.admitted.lock() = Some(backends);
     }
 
     /// Returns the resources of the backends that pass the filter.
     fn of_backends(&self) -> Vec<(String, Arc<dyn Resources>)> {
         let mut backends = self.backends.resources();
-        if let Some(admitted) = &*locked(&self.admitted) {
+        if let Some(admitted) = &*self.admitted.lock() {
             backends.retain(|(name, _)| admitted.contains(name));
         }
         backends
@@ -106,7 +107,7 @@ impl ProxiedResources {
     pub(super) fn follow(&self) {
         let backends = self.of_backends();
         let names: HashSet<String> = backends.iter().map(|(name, _)| name.clone()).collect();
-        let mut followed = locked(&self.followed);
+        let mut followed = self.followed.lock();
         let mut has_changed = followed.names != names;
         // A disabled backend keeps its listener, so that switching it does not add listeners.
         followed.reports.retain(|name, following| {
@@ -122,8 +123,8 @@ impl ProxiedResources {
             }
             has_changed = true;
             let is_watched = |watched: &Weak<Watched>| watched.upgrade().is_some_and(|it| it.backend == name);
-            if locked(&self.watched).iter().any(is_watched) {
-                locked(&self.replaced).insert(name.clone());
+            if self.watched.lock().iter().any(is_watched) {
+                self.replaced.lock().insert(name.clone());
             }
             self.lists.forget(&name);
             self.templates.forget(&name);
@@ -145,23 +146,23 @@ impl ProxiedResources {
             followed.reports.insert(name, Following { reports: reports.downgrade(), is_current });
         }
         drop(followed);
-        if !locked(&self.replaced).is_empty() {
+        if !self.replaced.lock().is_empty() {
             self.reported.notify_one();
         }
         if has_changed {
-            *locked(&self.compared) = None;
+            *self.compared.lock() = None;
             self.changes.list_changed();
         }
     }
 
     /// Watches the resources of replaced backends that clients are subscribed to.
     pub(super) async fn renew(&self) {
-        let replaced = std::mem::take(&mut *locked(&self.replaced));
+        let replaced = std::mem::take(&mut *self.replaced.lock());
         if replaced.is_empty() {
             return;
         }
         let backends = self.of_backends();
-        let watched: Vec<Arc<Watched>> = locked(&self.watched).iter().filter_map(Weak::upgrade).collect();
+        let watched: Vec<Arc<Watched>> = self.watched.lock().iter().filter_map(Weak::upgrade).collect();
         let watched: Vec<_> = watched.into_iter().filter(|watched| replaced.contains(&watched.backend)).collect();
         for watched in watched.chunks(MAX_CONCURRENT) {
             join_all(watched.iter().map(|watched| self.renew_one(watched, &backends))).await;
@@ -172,13 +173,13 @@ impl ProxiedResources {
         let Some((name, resources)) = backends.iter().find(|(name, _)| *name == watched.backend) else { return };
         match resources.watch(&watched.uri, &Context::new()).await {
             Ok(watch) => {
-                let before = std::mem::replace(&mut *locked(&watched.watch), watch);
+                let before = std::mem::replace(&mut *watched.watch.lock(), watch);
                 drop(before);
                 // Updates may have been missed.
                 self.changes.updated(&encode(name, &watched.uri));
             }
             // Tried again after the next collection.
-            Err(error) if error.is_retryable() => drop(locked(&self.replaced).insert(name.clone())),
+            Err(error) if error.is_retryable() => drop(self.replaced.lock().insert(name.clone())),
             Err(error) => {
                 let reason = error.to_string();
                 let reason = reason.escape_debug();
@@ -196,7 +197,7 @@ impl ProxiedResources {
         let context = Context::new();
         let (resources, templates) = (self.list(&context).await, self.templates(&context).await);
         let hash = self.hasher.hash_one(json_bytes(&(resources.ok(), templates.ok())));
-        if locked(&self.compared).replace(hash) != Some(hash) {
+        if self.compared.lock().replace(hash) != Some(hash) {
             self.changes.list_changed();
         }
     }
@@ -309,7 +310,7 @@ impl Resources for ProxiedResources {
             let (_, resources) = backend.ok_or_else(unknown)?;
             let watch = Mutex::new(resources.watch(&own, context).await?);
             let watched = Arc::new(Watched { backend: name.to_owned(), uri: own, watch });
-            let mut all = locked(&self.watched);
+            let mut all = self.watched.lock();
             if all.len() == all.capacity() {
                 all.retain(|watched| watched.strong_count() > 0);
             }

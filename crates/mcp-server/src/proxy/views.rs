@@ -1,15 +1,15 @@
 //! The servers of a proxy's views.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Weak};
 
 use tokio::sync::Notify;
 use toolkit::catalog::{Diagnostic, DiagnosticKind};
 use toolkit::{Catalog, Tool};
 use toolkit_backends::Backends;
+use toolkit_runtime::Mutex;
 
 use super::front::{Collection, Front};
-use super::lists::locked;
 use super::resources::ProxiedResources;
 use super::unions::Unions;
 use crate::request::Caller;
@@ -52,7 +52,7 @@ impl Views {
 
     /// Replaces the views, and their servers if a view has changed.
     pub(super) fn set(&self, views: Vec<View>) {
-        let mut grouped = locked(&self.grouped);
+        let mut grouped = self.grouped.lock();
         if grouped.views != views {
             grouped.views = views;
             grouped.unions.clear();
@@ -61,7 +61,7 @@ impl Views {
 
     /// Serves a collection. Returns the rules of views that match no tool, once all backends have answered.
     pub(super) fn serve(&self, collection: Collection) -> Vec<Diagnostic> {
-        let mut grouped = locked(&self.grouped);
+        let mut grouped = self.grouped.lock();
         for front in grouped.unions.fronts() {
             front.serve(&collection);
         }
@@ -76,14 +76,14 @@ impl Views {
 
     /// Returns the resources of all servers of views.
     pub(super) fn resources(&self) -> Vec<Arc<ProxiedResources>> {
-        locked(&self.grouped).unions.fronts().map(|front| Arc::clone(&front.resources)).collect()
+        self.grouped.lock().unions.fronts().map(|front| Arc::clone(&front.resources)).collect()
     }
 }
 
 impl ViewServers for Views {
     fn server(&self, path: &str, caller: Option<&Caller>) -> Option<Arc<ServerState>> {
         let everything = self.everything.upgrade()?;
-        let mut grouped = locked(&self.grouped);
+        let mut grouped = self.grouped.lock();
         let applies = |view: &View| view.is_at(path) && view.applies_to(caller);
         let applying: Vec<usize> =
             grouped.views.iter().enumerate().filter(|(_, view)| applies(view)).map(|(at, _)| at).collect();
@@ -110,17 +110,17 @@ impl ViewServers for Views {
     }
 
     fn has_path(&self, path: &str) -> bool {
-        locked(&self.grouped).views.iter().any(|view| view.is_at(path))
+        self.grouped.lock().views.iter().any(|view| view.is_at(path))
     }
 
     fn of_program(&self) -> Vec<Arc<ServerState>> {
-        let grouped = locked(&self.grouped);
+        let grouped = self.grouped.lock();
         let fronts = grouped.unions.fronts().filter(|front| front.has_program());
         fronts.map(|front| Arc::clone(&front.server.shared)).collect()
     }
 
     fn renew(&self) {
-        let grouped = locked(&self.grouped);
+        let grouped = self.grouped.lock();
         if let Some(collection) = &grouped.last {
             grouped.unions.fronts().for_each(|front| drop(front.serve(collection)));
         }
@@ -129,7 +129,7 @@ impl ViewServers for Views {
 
 impl fmt::Debug for Views {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let grouped = locked(&self.grouped);
+        let grouped = self.grouped.lock();
         let n_unions = grouped.unions.fronts().count();
         f.debug_struct("Views").field("views", &grouped.views).field("n_unions", &n_unions).finish_non_exhaustive()
     }

@@ -4,9 +4,10 @@
 //! its own writes all others, so that their senders never wait for the pipe.
 
 use std::io::{self, Write};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, Condvar, MutexGuard, PoisonError};
 
 use tokio::sync::{Notify, OwnedSemaphorePermit};
+use toolkit_runtime::Mutex;
 
 use crate::reply::MessageSink;
 
@@ -83,7 +84,7 @@ impl PipeOutput {
         loop {
             let room = self.room.notified();
             {
-                let mut state = self.state();
+                let mut state = self.state.lock();
                 if state.is_closed {
                     return Err(Closed);
                 }
@@ -101,17 +102,17 @@ impl PipeOutput {
 
     /// Returns true if senders wait.
     pub(super) fn is_full(&self) -> bool {
-        self.state().unwritten.is_full()
+        self.state.lock().unwritten.is_full()
     }
 
     pub(super) fn is_closed(&self) -> bool {
-        self.state().is_closed
+        self.state.lock().is_closed
     }
 
     /// Drops further messages. Those that were sent are written.
     pub(super) fn close(&self) {
         {
-            let mut state = self.state();
+            let mut state = self.state.lock();
             state.is_closed = true;
             state.is_held = false;
         }
@@ -121,14 +122,14 @@ impl PipeOutput {
 
     /// Lets messages wait for [`flush`](Self::flush) or [`release`](Self::release).
     pub(super) fn hold(&self) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.is_held = !state.is_closed;
     }
 
     /// Lets the thread that writes take the messages.
     pub(super) fn release(&self) {
         let has_lines = {
-            let mut state = self.state();
+            let mut state = self.state.lock();
             state.is_held = false;
             state.unwritten.n_lines > 0
         };
@@ -139,26 +140,24 @@ impl PipeOutput {
 
     /// Writes all messages on this thread, unless another one is writing.
     pub(super) fn flush(&self) {
-        let pipe = match self.pipe.try_lock() {
-            Ok(pipe) => pipe,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => return self.release(),
-        };
-        self.write(pipe);
+        match self.pipe.try_lock() {
+            Some(pipe) => self.write(pipe),
+            None => self.release(),
+        }
     }
 
     /// Writes what no other thread is about to write, until the output is closed or the pipe cannot be written.
     pub(super) fn run(&self) -> io::Result<()> {
         while self.has_work() {
-            self.write(self.pipe());
+            self.write(self.pipe.lock());
         }
-        drop(self.pipe().take());
-        self.state().error.take().map_or(Ok(()), Err)
+        drop(self.pipe.lock().take());
+        self.state.lock().error.take().map_or(Ok(()), Err)
     }
 
     /// Waits for messages. Returns false once the output is closed.
     fn has_work(&self) -> bool {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         loop {
             if state.unwritten.n_lines > 0 && !state.is_held {
                 return true;
@@ -173,7 +172,7 @@ impl PipeOutput {
     fn write(&self, mut pipe: MutexGuard<'_, Option<Pipe>>) {
         let Some(Pipe { to, lines }) = &mut *pipe else { return };
         {
-            let mut state = self.state();
+            let mut state = self.state.lock();
             state.is_held = false;
             std::mem::swap(lines, &mut state.unwritten);
         }
@@ -187,7 +186,7 @@ impl PipeOutput {
         lines.clear();
         if let Err(error) = written {
             {
-                let mut state = self.state();
+                let mut state = self.state.lock();
                 state.unwritten.clear();
                 state.error = Some(error);
             }
@@ -203,14 +202,6 @@ impl PipeOutput {
         if is_first && !is_held {
             self.work.notify_one();
         }
-    }
-
-    fn state(&self) -> MutexGuard<'_, OutputState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn pipe(&self) -> MutexGuard<'_, Option<Pipe>> {
-        self.pipe.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -4,12 +4,12 @@
 //! a thread runs tools or writes, another one watches, and takes over if that makes no progress.
 
 use std::io;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, PoisonError};
 use std::thread::Builder;
 use std::time::Duration;
 
 use tokio::sync::oneshot;
-use toolkit_runtime::{ToolPoll, ToolPolls, record_stall};
+use toolkit_runtime::{Mutex, ToolPoll, ToolPolls, record_stall};
 
 use super::reader::{LineReader, PendingCalls, poll};
 
@@ -76,7 +76,7 @@ impl Turns {
                 outcome => {
                     reading.reader.output.release();
                     let _ = reading.ended.send(outcome.map(drop));
-                    self.state().has_ended = true;
+                    self.state.lock().has_ended = true;
                     return self.begun.notify_one();
                 }
             }
@@ -107,7 +107,7 @@ impl Turns {
     }
 
     fn begin(&self, reading: Box<Reading>, calls: PendingCalls, polls: ToolPolls) -> u64 {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.n_steps += 1;
         state.n_turns += 1;
         let nth = state.n_turns;
@@ -120,7 +120,7 @@ impl Turns {
 
     /// Returns the next poll that this thread runs.
     fn next_poll(&self, nth: u64) -> Option<ToolPoll> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.n_steps += 1;
         let turn = state.turn_of(nth)?;
         let poll = turn.polls.next();
@@ -129,11 +129,11 @@ impl Turns {
     }
 
     fn take_calls(&self, nth: u64) -> Option<PendingCalls> {
-        Some(std::mem::take(&mut self.state().turn_of(nth)?.calls))
+        Some(std::mem::take(&mut self.state.lock().turn_of(nth)?.calls))
     }
 
     fn end(&self, nth: u64) -> Option<Box<Reading>> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.turn_of(nth)?;
         state.turn.take().map(|turn| turn.reading)
     }
@@ -150,7 +150,7 @@ impl Turns {
 
     /// Waits for a turn that makes no progress. Returns `None` at the end of the input.
     fn stalled(&self) -> Option<Turn> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         while !state.has_ended {
             let n_seen = state.n_steps;
             state = self.begun.wait_timeout(state, TICK).unwrap_or_else(PoisonError::into_inner).0;
@@ -166,10 +166,6 @@ impl Turns {
             }
         }
         None
-    }
-
-    fn state(&self) -> MutexGuard<'_, TurnState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -44,7 +44,7 @@ fn a_stream_is_notified_until_it_is_dropped() {
     assert_eq!(stream.next().now_or_never(), None);
     drop(stream);
     let _other = subscriptions.of_stream("one", Vec::new());
-    assert_eq!(subscriptions.inboxes().streams.len(), 1);
+    assert_eq!(subscriptions.inboxes.lock().streams.len(), 1);
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn the_idle_subscriber_of_a_backend_that_is_oldest_is_forgotten() {
     }
     let connected = subscriptions.of_session("one", "one");
     let sessions = || {
-        let mut names: Vec<Arc<str>> = subscriptions.inboxes().sessions.keys().cloned().collect();
+        let mut names: Vec<Arc<str>> = subscriptions.inboxes.lock().sessions.keys().cloned().collect();
         names.sort();
         names.join(" ")
     };

@@ -3,12 +3,12 @@
 mod questions;
 
 use std::collections::HashSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio::time::Instant;
 use toolkit::{CancelToken, Tool};
+use toolkit_runtime::Mutex;
 
 use self::questions::AskedQuestion;
 use super::record::TaskRecord;
@@ -82,7 +82,7 @@ impl LiveTask {
 
     /// Returns the record of the task as of now.
     pub(crate) fn record(&self) -> TaskRecord {
-        let state = self.state();
+        let state = self.state.lock();
         TaskRecord {
             task_id: self.id.clone(),
             owner: self.owner.clone(),
@@ -97,7 +97,7 @@ impl LiveTask {
 
     /// Records progress of the call.
     pub(crate) fn report(&self, message: &str) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if !message.is_empty() {
             state.message = Some(status_message(message));
         }
@@ -120,11 +120,11 @@ impl LiveTask {
 
     /// Returns true if the task waits for its user.
     pub(crate) fn is_waiting(&self) -> bool {
-        !self.state().open.is_empty()
+        !self.state.lock().open.is_empty()
     }
 
     pub(crate) fn has_ended(&self) -> bool {
-        self.state().has_ended
+        self.state.lock().has_ended
     }
 
     /// Waits until the call has ended and the outcome is stored.
@@ -135,7 +135,7 @@ impl LiveTask {
 
     /// Marks the end of the call, once the outcome is stored.
     pub(super) fn end(&self) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.has_ended = true;
         state.open.clear();
         self.touch(&mut state);
@@ -144,9 +144,5 @@ impl LiveTask {
     fn touch(&self, state: &mut LiveState) {
         state.updated_at = Timestamp::now();
         self.changed.send_replace(());
-    }
-
-    fn state(&self) -> MutexGuard<'_, LiveState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

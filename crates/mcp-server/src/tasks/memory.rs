@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use toolkit_runtime::Mutex;
 
 use super::store::TaskStore;
 
@@ -10,28 +11,24 @@ use super::store::TaskStore;
 #[derive(Debug, Default)]
 pub(crate) struct TasksInMemory(Mutex<HashMap<String, Vec<u8>>>);
 
-impl TasksInMemory {
-    fn records(&self) -> MutexGuard<'_, HashMap<String, Vec<u8>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
+impl TasksInMemory {}
 
 impl TaskStore for TasksInMemory {
     fn save(&self, id: &str, record: &[u8]) -> io::Result<()> {
-        self.records().insert(id.to_owned(), record.to_vec());
+        self.0.lock().insert(id.to_owned(), record.to_vec());
         Ok(())
     }
 
     fn load(&self, id: &str) -> io::Result<Option<Vec<u8>>> {
-        Ok(self.records().get(id).cloned())
+        Ok(self.0.lock().get(id).cloned())
     }
 
     fn remove(&self, id: &str) -> io::Result<()> {
-        self.records().remove(id);
+        self.0.lock().remove(id);
         Ok(())
     }
 
     fn ids(&self) -> io::Result<Vec<String>> {
-        Ok(self.records().keys().cloned().collect())
+        Ok(self.0.lock().keys().cloned().collect())
     }
 }

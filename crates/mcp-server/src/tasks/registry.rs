@@ -1,6 +1,6 @@
 //! The tasks of a server, and their store.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use std::{fmt, io};
 
@@ -9,7 +9,7 @@ use tokio::sync::{Notify, Semaphore, oneshot};
 use tokio::time::sleep;
 use toolkit::Tool;
 use toolkit_mcp::{Code, RpcError, json_bytes};
-use toolkit_runtime::run_tool;
+use toolkit_runtime::{Mutex, run_tool};
 
 use super::index::{Index, TaskTool};
 use super::live::LiveTask;
@@ -116,7 +116,7 @@ impl Tasks {
 
     /// Returns the number of tasks, including those that have ended.
     pub(crate) fn len(&self) -> usize {
-        self.index().len()
+        self.index.lock().len()
     }
 
     /// Creates a task and stores it. `n_bytes` is the size of its arguments.
@@ -148,7 +148,7 @@ impl Tasks {
         let id = self.new_id().ok_or(CreateError::Store)?;
         let task = Arc::new(LiveTask::new(id, owner, tool, ttl));
         let (removed, has_room) = {
-            let mut index = self.index();
+            let mut index = self.index.lock();
             let (removed, has_room) = index.make_room(task.owner(), n_bytes, &self.limits);
             if has_room {
                 index.insert_live(&task, n_bytes);
@@ -171,7 +171,7 @@ impl Tasks {
         let mut record = task.record();
         record.end(outcome, &self.limits);
         let mut bytes = json_bytes(&record);
-        let (removed, has_room) = self.index().make_room_for_result(bytes.len());
+        let (removed, has_room) = self.index.lock().make_room_for_result(bytes.len());
         self.remove_records(removed);
         if !has_room {
             record.end(
@@ -190,10 +190,10 @@ impl Tasks {
         }
         let expires_at = record.expires_at();
         if is_stored {
-            self.index().end(&record, n_bytes);
+            self.index.lock().end(&record, n_bytes);
         } else {
             record.end(TaskOutcome::failed("the call has ended, but its result could not be stored"), &self.limits);
-            self.index().end_unstored(record);
+            self.index.lock().end_unstored(record);
         }
         task.end();
         self.settled.notify_waiters();
@@ -202,17 +202,17 @@ impl Tasks {
 
     /// Returns true if the caller has this task.
     pub(crate) fn contains(&self, id: &str, owner: Option<&str>) -> bool {
-        self.index().contains(id, owner)
+        self.index.lock().contains(id, owner)
     }
 
     /// Returns the tool of a task of a caller.
     pub(crate) fn tool(&self, id: &str, owner: Option<&str>) -> Option<TaskTool> {
-        self.index().tool(id, owner)
+        self.index.lock().tool(id, owner)
     }
 
     /// Returns the task of a caller if its call runs.
     pub(crate) fn live(&self, id: &str, owner: Option<&str>) -> Option<Arc<LiveTask>> {
-        self.index().live(id, owner)
+        self.index.lock().live(id, owner)
     }
 
     /// Returns the record of a task of a caller whose call has ended.
@@ -223,7 +223,7 @@ impl Tasks {
     pub(crate) async fn ended(&self, id: &str, owner: Option<&str>) -> Result<Option<Arc<TaskRecord>>, RpcError> {
         self.remove_expired();
         {
-            let index = self.index();
+            let index = self.index.lock();
             if !index.contains(id, owner) {
                 return Ok(None);
             }
@@ -246,18 +246,18 @@ impl Tasks {
 
     /// Marks an ended task whose result is sent to its caller. If there are too many tasks, those are removed first.
     pub(crate) fn mark_read(&self, id: &str) {
-        self.index().mark_read(id);
+        self.index.lock().mark_read(id);
     }
 
     /// Removes the tasks that have expired.
     pub(crate) fn remove_expired(&self) {
-        let expired = self.index().remove_expired(Timestamp::now());
+        let expired = self.index.lock().remove_expired(Timestamp::now());
         self.remove_records(expired);
     }
 
     /// Waits until each call of a task has ended or waits for its user, if its result outlives the server.
     pub(crate) async fn settled(&self) {
-        let is_settled = || self.index().live_tasks().all(|task| task.is_waiting());
+        let is_settled = || self.index.lock().live_tasks().all(|task| task.is_waiting());
         loop {
             let notified = self.settled.notified();
             if !self.is_persistent || is_settled() {
@@ -301,10 +301,6 @@ impl Tasks {
         run_tool("tasks", move || drop(sender.send(work(&*store))));
         receiver.await.unwrap_or_else(|_| Err(io::Error::other("the store has panicked")))
     }
-
-    fn index(&self) -> MutexGuard<'_, Index> {
-        self.index.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Created {
@@ -322,7 +318,7 @@ impl Created {
 impl Drop for Created {
     fn drop(&mut self) {
         if !self.is_kept {
-            self.tasks.index().remove(self.task.id());
+            self.tasks.index.lock().remove(self.task.id());
             self.tasks.remove_records(vec![self.task.id().to_owned()]);
         }
     }

@@ -1,8 +1,8 @@
 //! The workers that are known, and their tools with their definitions.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use async_nats::{Client, Request};
@@ -14,6 +14,7 @@ use toolkit::backend::OfferedTools;
 use toolkit::catalog::{Diagnostic, DiagnosticKind};
 use toolkit::tool::ToolBackend;
 use toolkit::{Manifest, Tool};
+use toolkit_runtime::Mutex;
 
 use crate::subject::{Subjects, is_token, tool_tokens};
 use crate::toolset::{ToolEntry, contract, is_digest, read_index};
@@ -139,7 +140,7 @@ impl Fleet {
         let calls = self.subjects.calls(&metadata.digest);
         let has_other_prefix = endpoints.first().is_some_and(|endpoint| !endpoint.serves(&calls));
         let started = metadata.started.parse().ok().filter(|_| is_valid && !has_other_prefix)?;
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if state.gone.contains(&instance) {
             return None;
         }
@@ -164,7 +165,7 @@ impl Fleet {
     /// Fetches the definitions of a toolset, unless they are known or being fetched.
     pub(super) async fn learn(&self, digest: &str) {
         {
-            let mut state = self.state();
+            let mut state = self.state.lock();
             let n_known = state.toolsets.len() + state.fetching.len();
             let is_known = state.toolsets.contains_key(digest) || n_known >= MAX_TOOLSETS;
             if is_known || !state.fetching.insert(digest.to_owned()) {
@@ -173,7 +174,7 @@ impl Fleet {
         }
         let fetched = timeout(FETCH_TIMEOUT, fetch(&self.client, &self.subjects, digest, self.only.as_ref())).await;
         let fetched = fetched.unwrap_or_else(|_| Err(format!("they did not arrive in {FETCH_TIMEOUT:?}")));
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.fetching.remove(digest);
         match fetched {
             Ok(definitions) => {
@@ -187,7 +188,7 @@ impl Fleet {
     }
 
     pub(super) fn left(&self, announced: &Announcement) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let had = state.workers.remove(&announced.instance).is_some();
         if had {
             // An answer that it sent before may arrive later. Ids are random, and never used again.
@@ -205,7 +206,7 @@ impl Fleet {
 
     /// Removes the workers that have not answered for some time.
     pub(super) fn remove_silent(&self, limit: Duration) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let n_before = state.workers.len();
         state.workers.retain(|_, worker| worker.seen.elapsed() <= limit);
         let has_changed = state.workers.len() != n_before;
@@ -218,7 +219,7 @@ impl Fleet {
 
     /// Returns each toolset that has workers, with their number and the time at which the last one started.
     pub(super) fn toolsets(&self) -> Vec<(Arc<Definitions>, usize, u64)> {
-        let state = self.state();
+        let state = self.state.lock();
         let mut found: HashMap<&str, (usize, u64)> = HashMap::new();
         for worker in state.workers.values() {
             let (n_workers, latest) = found.entry(&worker.digest).or_default();
@@ -233,7 +234,7 @@ impl Fleet {
 
     /// Chooses a toolset that has this contract of a tool, at random by the number of its workers. Returns its digest.
     pub(super) fn route(&self, tokens: &str, contract: &str) -> Option<String> {
-        let state = self.state();
+        let state = self.state.lock();
         let has_contract =
             |digest: &str| state.toolsets.get(digest).is_some_and(|toolset| toolset.contract(tokens) == Some(contract));
         let fitting = || state.n_workers.iter().filter(|(digest, _)| has_contract(digest));
@@ -253,7 +254,7 @@ impl Fleet {
 
     /// Returns the workers whose tools are known.
     pub(super) fn members(&self) -> Vec<Member> {
-        let state = self.state();
+        let state = self.state.lock();
         let members = state.workers.iter().filter_map(|(instance, worker)| {
             let n_tools = state.toolsets.get(&worker.digest)?.n_tools();
             Some(Member { instance: instance.clone(), digest: worker.digest.clone(), n_tools })
@@ -275,10 +276,6 @@ impl Fleet {
 
     fn has_changed(&self) {
         self.version.send_modify(|version| *version += 1);
-    }
-
-    fn state(&self) -> MutexGuard<'_, FleetState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

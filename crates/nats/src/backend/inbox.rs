@@ -1,7 +1,7 @@
 //! The replies to the calls of a backend, and the events in them.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use async_nats::{Client, Message, StatusCode, Subject};
 use futures_util::StreamExt;
@@ -13,6 +13,7 @@ use toolkit::ToolError;
 use toolkit::backend::{BackendCall, BackendResponse};
 use toolkit::call::ErrorKind;
 use toolkit::stream::Chunk;
+use toolkit_runtime::Mutex;
 
 use crate::connect::NatsError;
 use crate::subject::{Subjects, is_token};
@@ -52,7 +53,7 @@ impl Inbox {
             while let Some(message) = messages.next().await {
                 let Some((_, token)) = message.subject.rsplit_once('.') else { continue };
                 let token = token.to_owned();
-                let sender = locked(&calls).get(&token).cloned();
+                let sender = calls.lock().get(&token).cloned();
                 if let Some(control) = control(&subjects, &message) {
                     // The call was dropped before the worker accepted it, or has a caller, which may be busy.
                     let text = if sender.is_some() { HERE } else { CANCEL };
@@ -60,11 +61,11 @@ impl Inbox {
                 }
                 // A call that does not read its replies gets no more of them, and fails.
                 if sender.is_some_and(|sender| sender.try_send(message).is_err()) {
-                    locked(&calls).remove(&token);
+                    calls.lock().remove(&token);
                 }
             }
             // The connection is closed: no further replies arrive.
-            locked(&calls).clear();
+            calls.lock().clear();
         });
         Ok(Self { prefix, waiting })
     }
@@ -73,7 +74,7 @@ impl Inbox {
     pub(super) fn open(&self) -> Replies {
         let token = random_id();
         let (sender, messages) = channel(MAX_UNREAD);
-        locked(&self.waiting).insert(token.clone(), sender);
+        self.waiting.lock().insert(token.clone(), sender);
         Replies { subject: format!("{}.{token}", self.prefix), messages, token, waiting: Arc::clone(&self.waiting) }
     }
 }
@@ -87,12 +88,8 @@ impl Replies {
 
 impl Drop for Replies {
     fn drop(&mut self) {
-        locked(&self.waiting).remove(&self.token);
+        self.waiting.lock().remove(&self.token);
     }
-}
-
-fn locked(waiting: &WaitingCalls) -> MutexGuard<'_, HashMap<String, Sender<Message>>> {
-    waiting.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// An event, as a caller acts on it.

@@ -1,7 +1,7 @@
 //! The connection of a backend, and the workers that join and leave.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_nats::connection::State;
@@ -13,6 +13,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
 use toolkit::ToolError;
 use toolkit::call::ErrorKind;
+use toolkit_runtime::Mutex;
 
 use crate::backend::fleet::{Announcement, Fleet};
 use crate::backend::inbox::Inbox;
@@ -118,7 +119,7 @@ impl Link {
             return Ok(connected);
         }
         let connected = Arc::new(self.connect().await.map_err(|error| offline(name).caused_by(error))?);
-        *self.slot() = Some(Arc::clone(&connected));
+        *self.connected.lock() = Some(Arc::clone(&connected));
         Ok(connected)
     }
 
@@ -139,7 +140,7 @@ impl Link {
     }
 
     pub(super) async fn disconnect(&self) {
-        let connected = self.slot().take();
+        let connected = self.connected.lock().take();
         if let Some(connected) = connected {
             let _ = connected.client.flush().await;
         }
@@ -147,7 +148,7 @@ impl Link {
 
     /// Returns true if there is a connection, and `None` before the first use.
     pub(super) fn is_online(&self) -> Option<bool> {
-        self.slot().as_ref().map(|connected| connected.is_online())
+        self.connected.lock().as_ref().map(|connected| connected.is_online())
     }
 
     /// Waits until the tools differ from those that were listed last.
@@ -166,11 +167,7 @@ impl Link {
     }
 
     fn existing(&self) -> Option<Arc<Connected>> {
-        self.slot().clone()
-    }
-
-    fn slot(&self) -> std::sync::MutexGuard<'_, Option<Arc<Connected>>> {
-        self.connected.lock().unwrap_or_else(PoisonError::into_inner)
+        self.connected.lock().clone()
     }
 }
 

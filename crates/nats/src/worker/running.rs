@@ -1,14 +1,14 @@
 //! The calls that run on a worker.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use async_nats::Subject;
 use tokio::sync::{Notify, Semaphore};
 use toolkit::CancelToken;
-use toolkit_runtime::Task;
+use toolkit_runtime::{Mutex, Task};
 
 use crate::worker::claims::Claim;
 
@@ -31,7 +31,7 @@ pub(super) struct Permit(Permits);
 impl RunningCalls {
     /// Adds a call. Returns `None` if a call with its id runs.
     pub(super) fn add(&self, call: RunningCall) -> Option<(Arc<RunningCall>, Permit)> {
-        let mut calls = self.calls();
+        let mut calls = self.calls.lock();
         if calls.contains_key(&call.id) {
             return None;
         }
@@ -45,7 +45,7 @@ impl RunningCalls {
 
     /// Removes a call that has ended, and cancels what is left of it.
     pub(super) fn remove(&self, call: &RunningCall) {
-        self.calls().remove(&call.id);
+        self.calls.lock().remove(&call.id);
         // A tool that cannot be stopped may still observe the token.
         call.cancel.cancel();
     }
@@ -62,42 +62,38 @@ impl RunningCalls {
 
     /// Returns the calls at this moment.
     pub(super) fn all(&self) -> Vec<Arc<RunningCall>> {
-        self.calls().values().cloned().collect()
+        self.calls.lock().values().cloned().collect()
     }
 
     pub(super) fn cancel(&self, id: &str) {
-        let call = self.calls().get(id).cloned();
+        let call = self.calls.lock().get(id).cloned();
         if let Some(call) = call {
             call.cancel();
         }
     }
 
     pub(super) fn contains(&self, id: &str) -> bool {
-        self.calls().contains_key(id)
+        self.calls.lock().contains_key(id)
     }
 
     /// Records that the server has found no receiver of a beat.
     pub(super) fn caller_is_gone(&self, id: &str) {
-        let call = self.calls().get(id).cloned();
+        let call = self.calls.lock().get(id).cloned();
         let Some(call) = call else { return };
         call.caller_is_gone();
     }
 
     /// Records that the caller has received a beat.
     pub(super) fn caller_is_here(&self, id: &str) {
-        if let Some(call) = self.calls().get(id) {
+        if let Some(call) = self.calls.lock().get(id) {
             call.caller_is_here();
         }
     }
 
     pub(super) fn add_credit(&self, id: &str, n_chunks: usize) {
-        if let Some(call) = self.calls().get(id) {
+        if let Some(call) = self.calls.lock().get(id) {
             call.add_credit(n_chunks);
         }
-    }
-
-    fn calls(&self) -> MutexGuard<'_, HashMap<Arc<str>, Arc<RunningCall>>> {
-        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -200,19 +196,19 @@ impl RunningCall {
     }
 
     pub(super) fn cancel(&self) {
-        self.state().cancelled.get_or_insert_with(Instant::now);
+        self.state.lock().cancelled.get_or_insert_with(Instant::now);
         self.cancel.cancel();
     }
 
     /// Returns the time at which the call was cancelled.
     pub(super) fn cancelled(&self) -> Option<Instant> {
-        self.state().cancelled
+        self.state.lock().cancelled
     }
 
     /// Records that the server has found no receiver of a beat. The call is cancelled if it finds none soon afterwards either:
     /// a caller that has lost its connection reconnects at once.
     pub(super) fn caller_is_gone(&self) {
-        let (now, mut state) = (Instant::now(), self.state());
+        let (now, mut state) = (Instant::now(), self.state.lock());
         let before = state.gone.replace(now);
         if before.is_some_and(|before| now.saturating_duration_since(before) <= 3 * CONFIRM_AFTER) {
             drop(state);
@@ -224,7 +220,7 @@ impl RunningCall {
 
     /// Records that the caller has received a beat.
     pub(super) fn caller_is_here(&self) {
-        self.state().n_unanswered = Some(0);
+        self.state.lock().n_unanswered = Some(0);
     }
 
     pub(super) fn add_credit(&self, n_chunks: usize) {
@@ -234,12 +230,12 @@ impl RunningCall {
 
     /// Keeps the claim of the call until it has ended.
     pub(super) fn set_claim(&self, claim: Arc<Claim>) {
-        self.state().claim = Some(claim);
+        self.state.lock().claim = Some(claim);
     }
 
     /// Keeps the future of the tool until the call has ended.
     pub(super) fn hold(&self, task: Task<()>) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if state.phase != Phase::Ended || state.is_replying {
             state.task = Some(task);
             return;
@@ -260,7 +256,7 @@ impl RunningCall {
     }
 
     fn end_with(&self, is_replying: bool) -> Option<EndedCall> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if state.phase == Phase::Ended {
             return None;
         }
@@ -271,7 +267,7 @@ impl RunningCall {
 
     /// Returns the name and the subject of a sign of life if one is due, and sets the time of the next.
     pub(super) fn alive(&self, now: Instant, next: impl FnOnce(bool) -> Instant) -> Option<(&'static str, Subject)> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if state.phase == Phase::Ended || state.next_alive.is_none_or(|due| due > now) {
             return None;
         }
@@ -295,16 +291,12 @@ impl RunningCall {
 
     /// Returns true if the caller waits for the first sign of life.
     pub(super) fn is_new(&self) -> bool {
-        let state = self.state();
+        let state = self.state.lock();
         state.phase == Phase::New && state.next_alive.is_some()
     }
 
     /// Returns the subject of the next event.
     pub(super) fn to(&self) -> Option<Subject> {
-        self.state().to.clone()
-    }
-
-    fn state(&self) -> MutexGuard<'_, CallState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().to.clone()
     }
 }

@@ -1,8 +1,8 @@
 //! The state that all calls of a worker share: its limits, its statistics and its connection.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_nats::Client;
@@ -11,7 +11,7 @@ use futures_util::StreamExt;
 use serde_json::{Value, json};
 use toolkit::call::ErrorKind;
 use toolkit::{Dispatcher, ToolError};
-use toolkit_runtime::{BudgetShare, SharedBudget};
+use toolkit_runtime::{BudgetShare, Mutex, SharedBudget};
 
 use super::claims::Claims;
 use super::running::RunningCalls;
@@ -193,7 +193,7 @@ impl Stats {
         if let Some(error) = error {
             self.n_errors.fetch_add(1, Ordering::Relaxed);
             // The name of the kind contains nothing of the call.
-            *self.last_error.lock().unwrap_or_else(PoisonError::into_inner) = error.name();
+            *self.last_error.lock() = error.name();
         }
     }
 
@@ -203,7 +203,7 @@ impl Stats {
             [&self.n_calls, &self.n_errors, &self.nanos].map(|count| count.load(Ordering::Relaxed));
         endpoint["num_requests"] = json!(n_calls);
         endpoint["num_errors"] = json!(n_errors);
-        endpoint["last_error"] = json!(*self.last_error.lock().unwrap_or_else(PoisonError::into_inner));
+        endpoint["last_error"] = json!(*self.last_error.lock());
         endpoint["processing_time"] = json!(nanos);
         endpoint["average_processing_time"] = json!(nanos.checked_div(n_calls).unwrap_or(0));
     }

@@ -2,10 +2,11 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use tokio::sync::oneshot;
 
+use crate::mutex::Mutex;
 use crate::{BudgetExceeded, BudgetShare, SharedBudget};
 
 /// A concurrency limit of calls that is fair among tools, and among callers.
@@ -132,7 +133,7 @@ impl CallLimiter {
     pub async fn acquire(&self, tool: impl Into<Arc<str>>, caller: Option<&str>) -> Result<CallPermit, Overloaded> {
         let owners = owners(tool.into(), caller);
         let (granted, overloaded) = {
-            let mut waiting = self.waiting();
+            let mut waiting = self.0.waiting.lock();
             let overloaded = match self.grant(owners.clone()) {
                 Ok(permit) => return Ok(permit),
                 Err(overloaded) => overloaded,
@@ -195,10 +196,6 @@ impl CallLimiter {
             .sort_by_cached_key(|owners| owners.iter().map(|owner| self.0.permits.held_by(owner)).collect::<Vec<_>>());
         owners.into_iter().find_map(|owners| Some((owners.clone(), self.grant(owners.clone()).ok()?)))
     }
-
-    fn waiting(&self) -> MutexGuard<'_, WaitingCalls> {
-        self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 fn owners(tool: Arc<str>, caller: Option<&str>) -> Box<[CallOwner]> {
@@ -220,7 +217,7 @@ fn remove_canceled(waiting: &mut WaitingCalls) {
 impl Drop for CallPermit {
     fn drop(&mut self) {
         let Some(limiter) = self.limiter.take() else { return };
-        let mut waiting = limiter.waiting();
+        let mut waiting = limiter.0.waiting.lock();
         self.share.shrink(1);
         if !waiting.is_empty() {
             limiter.wake(&mut waiting);

@@ -1,7 +1,9 @@
 //! The tools whose calls have stalled on a thread of a server lately.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::MutexGuard;
+
+use crate::mutex::Mutex;
 
 /// The number of stalls in a row after which as many calls are handed over as after more of them.
 const MAX_STALLS: u32 = 5;
@@ -22,7 +24,7 @@ struct SlowTool {
 /// Returns the tools of all servers of this process.
 pub(super) fn slow_tools() -> MutexGuard<'static, SlowTools> {
     static TOOLS: Mutex<SlowTools> = Mutex::new(SlowTools(BTreeMap::new()));
-    TOOLS.lock().unwrap_or_else(PoisonError::into_inner)
+    TOOLS.lock()
 }
 
 impl SlowTools {

@@ -12,10 +12,12 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Condvar, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::runtime::{Builder, Handle, Runtime};
+
+use crate::mutex::Mutex;
 
 /// A poll of a future.
 pub(super) type Runnable = async_task::Runnable<Origin>;
@@ -108,7 +110,7 @@ fn threads() -> &'static Threads {
 
 impl Threads {
     fn push(&'static self, runnable: Runnable) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if state.queue.is_empty() && state.n_polls() < max_computing() {
             state.max_prompt = max_computing();
         }
@@ -131,7 +133,7 @@ impl Threads {
     }
 
     fn work(&'static self) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         loop {
             let Some(runnable) = state.next() else {
                 if state.queue.is_empty() || std::mem::replace(&mut state.is_watched, true) {
@@ -146,7 +148,7 @@ impl Threads {
             state.n_free -= 1;
             self.keep_one_free(state);
             run(runnable);
-            state = self.state();
+            state = self.state.lock();
             state.end(tool);
         }
         state.n_threads -= 1;
@@ -168,17 +170,13 @@ impl Threads {
             }
             drop(state);
             let computes = n_running() >= n_cores();
-            state = self.state();
+            state = self.state.lock();
             if !computes {
                 state.max_prompt = state.n_polls() * 2;
             } else if since.elapsed() >= MAX_STALL {
                 state.max_prompt = state.n_polls() + 1;
             }
         }
-    }
-
-    fn state(&self) -> MutexGuard<'_, ThreadsState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

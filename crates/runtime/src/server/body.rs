@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::future::poll_fn;
 use std::net::IpAddr;
 use std::pin::{Pin, pin};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
@@ -17,6 +17,7 @@ use tokio::sync::Notify;
 use super::Limits;
 use super::connections::Connection;
 use super::request_head::{Rejection, RequestHead};
+use crate::mutex::Mutex;
 use crate::{BudgetShare, SharedBudget};
 
 /// The maximum number of bytes of a body that are read and dropped because it is too large.
@@ -276,13 +277,9 @@ impl Budget {
         Charge { budget: self.clone(), bytes, id: None, revoked: None }
     }
 
-    fn state(&self) -> MutexGuard<'_, BudgetState> {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Revokes the largest unfinished body that is older than [`YIELD_AFTER`].
     fn revoke_largest(&self) {
-        let state = self.state();
+        let state = self.0.state.lock();
         let candidates = state.unfinished.values().filter(|body| body.since.elapsed() >= YIELD_AFTER);
         if let Some(largest) = candidates.max_by_key(|body| body.n_bytes) {
             largest.revoked.notify_one();
@@ -317,7 +314,7 @@ impl Charge {
         }
         let n_bytes = self.bytes.n_units();
         if n_bytes > SMALL {
-            let mut state = self.budget.state();
+            let mut state = self.budget.0.state.lock();
             match self.id {
                 Some(id) => {
                     if let Some(body) = state.unfinished.get_mut(&id) {
@@ -339,7 +336,7 @@ impl Charge {
     /// Marks the body as complete, so that it cannot be revoked. The bytes stay charged until it is dropped.
     fn finish(&mut self) {
         if let Some(id) = self.id.take() {
-            self.budget.state().unfinished.remove(&id);
+            self.budget.0.state.lock().unfinished.remove(&id);
         }
     }
 

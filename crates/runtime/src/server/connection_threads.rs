@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Condvar, MutexGuard, OnceLock, PoisonError};
 use std::task::{Poll, Waker};
 use std::thread::Builder;
 use std::time::Duration;
@@ -20,6 +20,7 @@ use tokio::net::TcpStream;
 use tokio::runtime::{Handle, Runtime};
 
 use crate::calls::{ToolPoll, ToolPolls, n_cores, record_stall};
+use crate::mutex::Mutex;
 
 /// A poll of a connection, with the runtime of its server, within which it happens.
 type ConnectionPoll = async_task::Runnable<Handle>;
@@ -121,7 +122,7 @@ fn threads() -> &'static ConnectionThreads {
 impl ConnectionThreads {
     fn push(&'static self, poll: ConnectionPoll, info: ScheduleInfo) {
         let on = ON.try_with(Cell::get).unwrap_or(On::Other);
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let step = match on {
             On::Other => None,
             On::Connection(nth) | On::Tool(nth) => state.step(nth),
@@ -153,7 +154,7 @@ impl ConnectionThreads {
     }
 
     fn work(&'static self) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         loop {
             if !state.is_driven && (!state.is_ready() || state.n_since_events >= MAX_STEPS) {
                 state = self.drive(state);
@@ -183,7 +184,7 @@ impl ConnectionThreads {
                 return tokio::task::yield_now().await;
             }
             poll_fn(|cx| {
-                let mut state = self.state();
+                let mut state = self.state.lock();
                 if state.is_ready() {
                     return Poll::Ready(());
                 }
@@ -192,7 +193,7 @@ impl ConnectionThreads {
             })
             .await;
         });
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.is_driven = false;
         state.driver = None;
         state
@@ -222,7 +223,7 @@ impl ConnectionThreads {
             ON.set(On::Connection(nth));
             let mut polls = ToolPolls::collect(|| poll_within(poll));
             ON.set(On::Other);
-            let mut state = self.state();
+            let mut state = self.state.lock();
             let tool = polls.next();
             let Some(tool) = tool.and_then(|tool| state.prompt(nth, tool)) else { return self.end(state, nth) };
             drop(state);
@@ -231,7 +232,7 @@ impl ConnectionThreads {
             ON.set(On::Tool(nth));
             tool.run();
             ON.set(On::Other);
-            let mut state = self.state();
+            let mut state = self.state.lock();
             match state.connection(nth) {
                 Some(connection) if n_calls < MAX_CALLS => poll = connection,
                 connection => {
@@ -259,7 +260,7 @@ impl ConnectionThreads {
 
     /// Lets other threads take over from those whose steps have stalled.
     fn watch(&'static self) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         loop {
             let n_seen = state.n_steps;
             state = self.begun.wait_timeout(state, TICK).unwrap_or_else(PoisonError::into_inner).0;
@@ -276,10 +277,6 @@ impl ConnectionThreads {
                 }
             }
         }
-    }
-
-    fn state(&self) -> MutexGuard<'_, TurnState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

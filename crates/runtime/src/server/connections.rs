@@ -8,8 +8,8 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use http::HeaderMap;
@@ -18,6 +18,7 @@ use tokio::sync::Notify;
 use super::Limits;
 use super::request_head::Rejection;
 use super::response_budget::{ResponseBudget, ResponsePermit};
+use crate::mutex::Mutex;
 use crate::{BudgetExceeded, BudgetShare, SharedBudget, client_network};
 
 /// The open connections of a server.
@@ -67,7 +68,7 @@ impl Connections {
 
     /// Admits a connection from an address. Beyond the limit of silent ones, the oldest of those is evicted.
     pub(super) fn admit(&self, address: IpAddr) -> Admitted {
-        let mut table = self.table();
+        let mut table = self.0.table.lock();
         if table.silent.len() >= MAX_SILENT {
             table.silent.pop_first().inspect(|(_, oldest)| oldest.evict());
         }
@@ -81,19 +82,19 @@ impl Connections {
 
     /// Closes all connections.
     pub(super) fn close(&self) {
-        let table = self.table();
+        let table = self.0.table.lock();
         let all = table.open.values().chain(table.silent.values()).chain(table.turned_away.values());
         all.for_each(Connection::evict);
     }
 
     /// Closes the connections whose clients have sent nothing.
     pub(super) fn close_silent(&self) {
-        self.table().silent.values().for_each(Connection::evict);
+        self.0.table.lock().silent.values().for_each(Connection::evict);
     }
 
     /// Takes room for a connection whose client has sent its first byte.
     fn begin(&self, connection: &Connection) {
-        let mut table = self.table();
+        let mut table = self.0.table.lock();
         // It may have been evicted meanwhile.
         let Some(connection) = table.silent.remove(&connection.0.id) else { return };
         if !table.take_room(&self.0.limits, &connection) {
@@ -106,7 +107,7 @@ impl Connections {
 
     /// Takes room for a connection that was turned away, if there is some now.
     fn begin_again(&self, connection: &Connection) -> bool {
-        let mut table = self.table();
+        let mut table = self.0.table.lock();
         let has_room = table.take_room(&self.0.limits, connection);
         if has_room {
             table.turned_away.remove(&connection.0.id);
@@ -116,7 +117,7 @@ impl Connections {
 
     /// Moves a connection out of the reserve if there is room, in total and for its address.
     fn promote(&self, connection: &Connection) -> bool {
-        let mut table = self.table();
+        let mut table = self.0.table.lock();
         if table.is_full(&self.0.limits) || table.has_share(&self.0.limits, connection.address()) {
             return false;
         }
@@ -130,14 +131,10 @@ impl Connections {
     /// Returns the limit for which a connection has no room.
     fn limit(&self, connection: &Connection) -> Rejection {
         let limits = &self.0.limits;
-        match self.table().has_share(limits, connection.address()) {
+        match self.0.table.lock().has_share(limits, connection.address()) {
             true => Rejection::ConnectionsOfAddress(limits.max_connections_per_address),
             false => Rejection::Connections(limits.max_connections),
         }
-    }
-
-    fn table(&self) -> MutexGuard<'_, Table> {
-        self.0.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -357,7 +354,7 @@ impl Connection {
         connections
             .0
             .responses
-            .acquire(n_bytes, self.limited_network(), |of| connections.table().evict_blocked(of))
+            .acquire(n_bytes, self.limited_network(), |of| connections.0.table.lock().evict_blocked(of))
             .await
     }
 
@@ -454,7 +451,7 @@ impl Admitted {
 impl Drop for Admitted {
     /// Removes the connection. An evicted connection was removed already.
     fn drop(&mut self) {
-        self.0.0.connections.table().remove(self.0.0.id);
+        self.0.0.connections.0.table.lock().remove(self.0.0.id);
     }
 }
 

@@ -3,10 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use sha2::{Digest, Sha256};
-use toolkit_runtime::{FileAccess, replace_file};
+use toolkit_runtime::{FileAccess, Mutex, replace_file};
 
 use super::cache_error::CacheError;
 use super::cache_file::{bytes, read};
@@ -72,7 +71,7 @@ impl<E> Cached<E> {
     /// for [`Self::CAPACITY`] vectors with 4096 dimensions.
     pub fn save(&self) -> Result<(), CacheError> {
         // Copied first, so that searches do not wait for the disk.
-        let bytes = bytes(&self.known(), &self.model);
+        let bytes = bytes(&self.known.lock(), &self.model);
         let written = bytes.and_then(|bytes| replace_file(&self.path, FileAccess::Default, &bytes));
         written.map_err(|error| CacheError::File { path: self.path.clone(), error })
     }
@@ -80,7 +79,7 @@ impl<E> Cached<E> {
     /// Returns the number of cached vectors.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.known().vectors.len()
+        self.known.lock().vectors.len()
     }
 
     /// Returns true if no vector is cached.
@@ -88,17 +87,13 @@ impl<E> Cached<E> {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
-
-    fn known(&self) -> MutexGuard<'_, VectorMap> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl<E: Embedder> Embedder for Cached<E> {
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedderError> {
         let keys: Vec<Key> = texts.iter().map(|text| Sha256::digest(text.as_bytes()).into()).collect();
         let mut found: Vec<Option<Vec<f32>>> = {
-            let known = self.known();
+            let known = self.known.lock();
             keys.iter().map(|key| known.vectors.get(key).cloned()).collect()
         };
         let mut unique = HashSet::new();
@@ -110,7 +105,7 @@ impl<E: Embedder> Embedder for Cached<E> {
                 return Err(format!("the embedder returned {} vectors for {} texts", made.len(), missing.len()).into());
             }
             let made: HashMap<Key, Vec<f32>> = missing.into_iter().map(|nth| keys[nth]).zip(made).collect();
-            let mut known = self.known();
+            let mut known = self.known.lock();
             made.iter().for_each(|(key, vector)| known.put(*key, vector.clone()));
             drop(known);
             for (key, found) in keys.iter().zip(&mut found) {

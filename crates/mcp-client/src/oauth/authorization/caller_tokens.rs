@@ -1,9 +1,10 @@
 //! Tokens of callers, exchanged for those of the server (RFC 8693).
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use toolkit::call::{ErrorKind, SecretString};
+use toolkit_runtime::Mutex;
 
 use super::{Authorization, MIN_INTERVAL};
 use crate::authorizer::AuthorizationError;
@@ -26,7 +27,7 @@ pub(super) struct CallerTokens(Mutex<HashMap<Box<str>, Exchanged>>);
 impl CallerTokens {
     /// Returns the place of the token of a caller. Of too many, those that have expired are forgotten, or else all.
     fn of(&self, caller: &str) -> Exchanged {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.0.lock();
         if let Some(exchanged) = all.get(caller) {
             return Arc::clone(exchanged);
         }

@@ -1,9 +1,10 @@
 //! Fetched keys: their age, and when they are fetched again.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
+use toolkit_runtime::Mutex;
 
 use super::fetch::Source;
 use super::key::PublicKey;
@@ -149,7 +150,7 @@ impl Cache {
     async fn fetch_now(&self, cause: Cause) {
         let started = Instant::now();
         let fetched = self.source.fetch().await;
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         state.last = Some(Fetch { started, ended: Instant::now(), succeeded: fetched.is_ok() });
         if let Cause::UnknownKey(_) = cause {
             state.last_search = Some(started);
@@ -161,6 +162,6 @@ impl Cache {
     }
 
     fn state(&self) -> CacheState {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.state.lock().clone()
     }
 }

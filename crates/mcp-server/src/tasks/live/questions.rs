@@ -48,7 +48,7 @@ impl LiveTask {
     /// Returns an error if the task has asked too much.
     pub(crate) fn ask(self: &Arc<Self>, question: Question) -> Result<OpenQuestion, ToolError> {
         let (sender, answer) = oneshot::channel();
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if state.keys.len() >= MAX_QUESTIONS {
             return Err(ToolError::failed(format!("a task can ask at most {MAX_QUESTIONS} questions")));
         }
@@ -64,14 +64,14 @@ impl LiveTask {
 
     /// Returns the open questions with their keys.
     pub(crate) fn questions(&self) -> Vec<(String, Question)> {
-        self.state().open.iter().map(|open| (open.key.clone(), open.question.clone())).collect()
+        self.state.lock().open.iter().map(|open| (open.key.clone(), open.question.clone())).collect()
     }
 
     /// Returns the open questions for a session that polls the task although it has seen that the task waits for its
     /// user. Each is returned once.
     pub(crate) fn questions_of_poll(&self, session: &str) -> Vec<(String, Question)> {
         let mut due = Vec::new();
-        for open in &mut self.state().open {
+        for open in &mut self.state.lock().open {
             match &open.delivery {
                 Delivery::Seen(seen) if **seen == *session => {
                     open.delivery = Delivery::Polled(session.into());
@@ -87,7 +87,7 @@ impl LiveTask {
     /// Returns the open questions for a request `tasks/result`, without those that the session has received before.
     pub(crate) fn questions_of_result(&self, session: &str) -> Vec<(String, Question)> {
         let mut due = Vec::new();
-        for open in &mut self.state().open {
+        for open in &mut self.state.lock().open {
             if !matches!(&open.delivery, Delivery::Polled(to) if **to == *session) {
                 open.delivery = Delivery::Awaited;
                 due.push((open.key.clone(), open.question.clone()));
@@ -99,12 +99,12 @@ impl LiveTask {
     /// Waits until a question is closed.
     pub(crate) async fn closed(&self, key: &str) {
         let mut changes = self.changes();
-        while self.state().open.iter().any(|open| open.key == key) && changes.changed().await.is_ok() {}
+        while self.state.lock().open.iter().any(|open| open.key == key) && changes.changed().await.is_ok() {}
     }
 
     /// Passes on the answer to a question. An answer to a question that is not open is ignored.
     pub(crate) fn answer(&self, key: &str, answer: Answer) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let Some(idx) = state.open.iter().position(|open| open.key == key) else { return };
         let open = state.open.remove(idx);
         self.touch(&mut state);
@@ -125,7 +125,7 @@ impl OpenQuestion {
 
 impl Drop for OpenQuestion {
     fn drop(&mut self) {
-        let mut state = self.task.state();
+        let mut state = self.task.state.lock();
         let n_before = state.open.len();
         state.open.retain(|open| open.key != self.key);
         if state.open.len() < n_before {
