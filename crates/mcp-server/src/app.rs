@@ -62,29 +62,17 @@ impl App {
     }
 
     /// Sets the origins to which the page may send requests. Default: none.
-    pub fn connect_domains<I>(self, origins: I) -> Self
-    where
-        I: IntoIterator,
-        I::Item: Into<String>,
-    {
+    pub fn connect_domains(self, origins: impl IntoIterator<Item: Into<String>>) -> Self {
         self.domains("connectDomains", origins)
     }
 
     /// Sets the origins from which the page may load images, scripts, style sheets and fonts. Default: none.
-    pub fn resource_domains<I>(self, origins: I) -> Self
-    where
-        I: IntoIterator,
-        I::Item: Into<String>,
-    {
+    pub fn resource_domains(self, origins: impl IntoIterator<Item: Into<String>>) -> Self {
         self.domains("resourceDomains", origins)
     }
 
     /// Sets the origins of pages that the page may embed. Default: none.
-    pub fn frame_domains<I>(self, origins: I) -> Self
-    where
-        I: IntoIterator,
-        I::Item: Into<String>,
-    {
+    pub fn frame_domains(self, origins: impl IntoIterator<Item: Into<String>>) -> Self {
         self.domains("frameDomains", origins)
     }
 
@@ -94,11 +82,7 @@ impl App {
         self
     }
 
-    fn domains<I>(mut self, field: &str, origins: I) -> Self
-    where
-        I: IntoIterator,
-        I::Item: Into<String>,
-    {
+    fn domains(mut self, field: &str, origins: impl IntoIterator<Item: Into<String>>) -> Self {
         let origins: Vec<String> = origins.into_iter().map(Into::into).collect();
         self.csp.insert(field.to_owned(), origins.into());
         self

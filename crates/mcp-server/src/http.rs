@@ -155,11 +155,11 @@ impl Http {
     }
 
     /// Publishes where clients obtain tokens: the URL of this server and of its authorization servers (RFC 9728).
-    pub fn resource<I>(mut self, resource: impl Into<String>, authorization_servers: I) -> Self
-    where
-        I: IntoIterator,
-        I::Item: Into<String>,
-    {
+    pub fn resource(
+        mut self,
+        resource: impl Into<String>,
+        authorization_servers: impl IntoIterator<Item: Into<String>>,
+    ) -> Self {
         let servers = authorization_servers.into_iter().map(Into::into).collect();
         self.auth.resource = Some(Resource::new(resource.into(), servers));
         self
@@ -188,11 +188,7 @@ impl Http {
     ///     .scopes(["tools:list", "tools:call"]);
     /// # }
     /// ```
-    pub fn scopes<I>(mut self, scopes: I) -> Self
-    where
-        I: IntoIterator,
-        I::Item: Into<String>,
-    {
+    pub fn scopes(mut self, scopes: impl IntoIterator<Item: Into<String>>) -> Self {
         self.auth.scopes.set_base(scopes.into_iter().map(Into::into));
         self
     }
@@ -209,11 +205,7 @@ impl Http {
     /// let http = server.http().operator_scopes(["tools:operate"]);
     /// # }
     /// ```
-    pub fn operator_scopes<I>(mut self, scopes: I) -> Self
-    where
-        I: IntoIterator,
-        I::Item: Into<String>,
-    {
+    pub fn operator_scopes(mut self, scopes: impl IntoIterator<Item: Into<String>>) -> Self {
         self.auth.scopes.set_operator(scopes.into_iter().map(Into::into));
         self
     }
@@ -478,10 +470,7 @@ impl Http {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn trust_proxies<I>(mut self, networks: I) -> Result<Self, NetworkError>
-    where
-        I: IntoIterator<Item: AsRef<str>>,
-    {
+    pub fn trust_proxies(mut self, networks: impl IntoIterator<Item: AsRef<str>>) -> Result<Self, NetworkError> {
         self.limits.trusted_proxies = TrustedProxies::new(networks)?;
         Ok(self)
     }

@@ -193,11 +193,7 @@ impl Caller {
 
     /// Sets the scopes that the caller's token grants.
     #[must_use]
-    pub fn with_scopes<I>(self, scopes: I) -> Self
-    where
-        I: IntoIterator,
-        I::Item: Into<String>,
-    {
+    pub fn with_scopes(self, scopes: impl IntoIterator<Item: Into<String>>) -> Self {
         Self { scopes: scopes.into_iter().map(Into::into).collect(), ..self }
     }
 
@@ -305,11 +301,7 @@ pub struct MissingCapability(Vec<String>);
 impl MissingCapability {
     /// Creates the error from the names of the missing capabilities in `ClientCapabilities`.
     #[must_use]
-    pub fn new<I>(capabilities: I) -> Self
-    where
-        I: IntoIterator,
-        I::Item: Into<String>,
-    {
+    pub fn new(capabilities: impl IntoIterator<Item: Into<String>>) -> Self {
         Self(capabilities.into_iter().map(Into::into).collect())
     }
 

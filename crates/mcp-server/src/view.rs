@@ -56,11 +56,7 @@ impl View {
 
     /// Requires a claim of the caller's token: a text that is one of `values`, or a list that contains one of them.
     #[must_use]
-    pub fn claim<I>(mut self, name: impl Into<String>, values: I) -> Self
-    where
-        I: IntoIterator,
-        I::Item: Into<String>,
-    {
+    pub fn claim(mut self, name: impl Into<String>, values: impl IntoIterator<Item: Into<String>>) -> Self {
         self.claims.push((name.into(), values.into_iter().map(Into::into).collect()));
         self
     }
@@ -68,11 +64,7 @@ impl View {
     /// Sets the servers of the view, by their names; `*` matches any characters. Default: all, and the tools and the
     /// resources of the program itself, which a view with servers does not contain.
     #[must_use]
-    pub fn servers<I>(mut self, patterns: I) -> Self
-    where
-        I: IntoIterator,
-        I::Item: Into<String>,
-    {
+    pub fn servers(mut self, patterns: impl IntoIterator<Item: Into<String>>) -> Self {
         self.servers = patterns.into_iter().map(Into::into).collect();
         self
     }

@@ -132,13 +132,9 @@ impl NatsBackend {
 
     /// Uses the tools of these namespaces only. The definitions of the others are not fetched, which a caller of large fleets
     /// has no memory for. An empty text stands for tools without a namespace.
-    pub fn only<I>(self, namespaces: I) -> Self
-    where
-        I: IntoIterator,
-        I::Item: AsRef<str>,
-    {
-        let token = |name: I::Item| namespace_token(Some(name.as_ref()).filter(|name| !name.is_empty()));
-        let only = namespaces.into_iter().map(token).collect();
+    pub fn only(self, namespaces: impl IntoIterator<Item: AsRef<str>>) -> Self {
+        let token = |name: &str| namespace_token(Some(name).filter(|name| !name.is_empty()));
+        let only = namespaces.into_iter().map(|name| token(name.as_ref())).collect();
         self.with(|settings| settings.only = Some(only))
     }
 

@@ -54,11 +54,12 @@ impl Credentials {
     }
 
     /// Adds the token of a provider that has granted these scopes.
-    pub fn with_authorization<I>(mut self, id: impl Into<String>, token: impl Into<SecretString>, scopes: I) -> Self
-    where
-        I: IntoIterator,
-        I::Item: Into<String>,
-    {
+    pub fn with_authorization(
+        mut self,
+        id: impl Into<String>,
+        token: impl Into<SecretString>,
+        scopes: impl IntoIterator<Item: Into<String>>,
+    ) -> Self {
         let scopes = scopes.into_iter().map(Into::into).collect();
         self.authorizations.insert(id.into(), ScopedToken { value: token.into(), scopes: Some(scopes) });
         self

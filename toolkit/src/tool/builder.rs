@@ -82,11 +82,7 @@ impl ToolBuilder {
     }
 
     /// Sets the tags, normalized by [`normalize_tags`].
-    pub fn tags<I>(mut self, tags: I) -> Self
-    where
-        I: IntoIterator,
-        I::Item: AsRef<str>,
-    {
+    pub fn tags(mut self, tags: impl IntoIterator<Item: AsRef<str>>) -> Self {
         self.metadata.tags = normalize_tags(tags).into_iter().map(Text::Owned).collect();
         self
     }
@@ -122,11 +118,7 @@ impl ToolBuilder {
     }
 
     /// Sets the aliases: earlier names and ids that still resolve to the tool.
-    pub fn aliases<I>(mut self, aliases: I) -> Self
-    where
-        I: IntoIterator,
-        I::Item: Into<Text>,
-    {
+    pub fn aliases(mut self, aliases: impl IntoIterator<Item: Into<Text>>) -> Self {
         self.metadata.aliases = aliases.into_iter().map(Into::into).collect();
         self
     }

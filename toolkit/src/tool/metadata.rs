@@ -292,11 +292,7 @@ impl Icon {
 
     /// Sets the sizes of the icon, such as `48x48`.
     #[must_use]
-    pub fn with_sizes<I>(mut self, sizes: I) -> Self
-    where
-        I: IntoIterator,
-        I::Item: Into<Text>,
-    {
+    pub fn with_sizes(mut self, sizes: impl IntoIterator<Item: Into<Text>>) -> Self {
         self.sizes = sizes.into_iter().map(Into::into).collect();
         self
     }

@@ -75,11 +75,7 @@ impl Requirements {
     /// assert_eq!(required.secrets[0].id, "KEY");
     /// assert_eq!(required.authorization[0].scopes, ["calendar.read"]);
     /// ```
-    pub fn with_authorization<I>(mut self, id: impl Into<Text>, scopes: I) -> Self
-    where
-        I: IntoIterator,
-        I::Item: Into<Text>,
-    {
+    pub fn with_authorization(mut self, id: impl Into<Text>, scopes: impl IntoIterator<Item: Into<Text>>) -> Self {
         self.authorization.push(Authorization::new(id, scopes));
         self
     }
@@ -92,11 +88,7 @@ impl Requirements {
     /// let required = Requirements::NONE.with_scopes(["files:write"]);
     /// assert_eq!(required.to_string(), "a token with the scope `files:write`");
     /// ```
-    pub fn with_scopes<I>(mut self, scopes: I) -> Self
-    where
-        I: IntoIterator,
-        I::Item: Into<Text>,
-    {
+    pub fn with_scopes(mut self, scopes: impl IntoIterator<Item: Into<Text>>) -> Self {
         self.scopes.extend(scopes.into_iter().map(Into::into));
         self
     }
@@ -170,11 +162,7 @@ pub struct Authorization {
 
 impl Authorization {
     /// Creates the requirement of an authorization by a provider with the given scopes.
-    pub fn new<I>(id: impl Into<Text>, scopes: I) -> Self
-    where
-        I: IntoIterator,
-        I::Item: Into<Text>,
-    {
+    pub fn new(id: impl Into<Text>, scopes: impl IntoIterator<Item: Into<Text>>) -> Self {
         Self { id: id.into(), scopes: scopes.into_iter().map(Into::into).collect() }
     }
 }

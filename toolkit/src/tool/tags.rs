@@ -14,11 +14,7 @@ pub const MAX_TAGS: usize = 20;
 /// # use toolkit::tool::normalize_tags;
 /// assert_eq!(normalize_tags(["  Machine Learning ", "AI", "machine-learning", "!!"]), ["machine-learning", "ai"]);
 /// ```
-pub fn normalize_tags<I>(tags: I) -> Vec<String>
-where
-    I: IntoIterator,
-    I::Item: AsRef<str>,
-{
+pub fn normalize_tags(tags: impl IntoIterator<Item: AsRef<str>>) -> Vec<String> {
     let mut kept: Vec<String> = Vec::new();
     for tag in tags {
         if kept.len() == MAX_TAGS {

@@ -43,10 +43,7 @@ impl TrustedProxies {
     /// # Errors
     ///
     /// Returns an error if a text is neither a network nor an address.
-    pub fn new<I>(networks: I) -> Result<Self, NetworkError>
-    where
-        I: IntoIterator<Item: AsRef<str>>,
-    {
+    pub fn new(networks: impl IntoIterator<Item: AsRef<str>>) -> Result<Self, NetworkError> {
         let networks = networks.into_iter().map(|text| {
             let text = text.as_ref();
             let address = || text.parse().map(|address: IpAddr| IpNet::from(address.to_canonical()));
