@@ -22,6 +22,7 @@ use crate::failure::CodeError;
 /// Each program runs in a sandbox of its own. Its calls pass the dispatcher: its layers, validation, credentials and
 /// limits apply to them as to other calls. Clones share the tools and the sandbox.
 #[derive(Clone)]
+#[must_use]
 pub struct CodeMode {
     gateway: Arc<RwLock<Arc<Gateway>>>,
     /// Incremented whenever the gateway is replaced.
@@ -34,13 +35,11 @@ pub struct CodeMode {
 
 impl CodeMode {
     /// Creates code mode for the tools of a dispatcher, with programs in this sandbox.
-    #[must_use]
     pub fn new(dispatcher: Dispatcher, sandbox: impl Sandbox) -> Self {
         Self::with_gateway(Gateway::new(dispatcher), sandbox)
     }
 
     /// Creates code mode for the tools of a gateway.
-    #[must_use]
     pub fn with_gateway(gateway: Gateway, sandbox: impl Sandbox) -> Self {
         let limits = Limits::default();
         Self {
@@ -53,7 +52,6 @@ impl CodeMode {
     }
 
     /// Sets the limits of each program.
-    #[must_use]
     pub fn limits(self, limits: Limits) -> Self {
         Self { limits, total: total_bytes(&limits), ..self }
     }

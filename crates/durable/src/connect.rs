@@ -23,6 +23,7 @@ use crate::store::Store;
 /// # Ok::<(), toolkit_durable::DurableError>(())
 /// ```
 #[derive(Clone)]
+#[must_use]
 pub struct Connect {
     target: RunPlace,
     application: String,
@@ -67,7 +68,6 @@ impl Connect {
 
     /// Creates the address of a file, for workers and clients on one machine. Workers create it if it does not exist, but not
     /// its folder.
-    #[must_use]
     pub fn file(path: impl Into<PathBuf>) -> Self {
         Self::at(RunPlace::File(path.into()))
     }
@@ -96,14 +96,12 @@ impl Connect {
 
     /// Sets the name of the application, which separates the runs of several programs in one place: 3 to 256 lowercase
     /// letters, digits, hyphens and underscores. Default: `toolkit`.
-    #[must_use]
     pub fn application(self, name: impl Into<String>) -> Self {
         Self { application: name.into(), ..self }
     }
 
     /// Sets the maximum number of connections of a worker or client to Postgres. A file has one. Default: 4.
     #[cfg(feature = "postgres")]
-    #[must_use]
     pub fn max_connections(self, n: u32) -> Self {
         Self { max_connections: n, ..self }
     }

@@ -58,6 +58,7 @@ use super::{call, list, prompts, resources, skills};
 /// # }
 /// ```
 #[derive(Clone)]
+#[must_use]
 pub struct McpBackend {
     link: Arc<Link>,
     is_trusted: bool,
@@ -65,13 +66,11 @@ pub struct McpBackend {
 
 impl McpBackend {
     /// Creates a backend for a program, which is started on demand and reached over its stdin and stdout.
-    #[must_use]
     pub fn stdio(name: &str, program: impl Into<Program>) -> Self {
         Self::new(name, RemoteTarget::Stdio(program.into()))
     }
 
     /// Creates a backend for a server that is reached over Streamable HTTP.
-    #[must_use]
     pub fn http(name: &str, endpoint: Endpoint) -> Self {
         Self::new(name, RemoteTarget::Http(endpoint))
     }
@@ -90,7 +89,6 @@ impl McpBackend {
 
     /// Trusts the annotations, tags and timeouts of the server's tools, such as `readOnlyHint`; see
     /// [`Backend::is_trusted`]. Use it only for servers whose code you have reviewed.
-    #[must_use]
     pub fn trusted(self) -> Self {
         Self { is_trusted: true, ..self }
     }
@@ -104,7 +102,6 @@ impl McpBackend {
     /// it cannot ask.
     ///
     /// [`Context::ask_question`]: toolkit::Context::ask_question
-    #[must_use]
     pub fn may_ask(self) -> Self {
         self.with_may_ask(true)
     }
@@ -116,20 +113,17 @@ impl McpBackend {
 
     /// Sets the timeout of a call, also of one that runs as a task. The limits of the dispatcher apply too. Default: 5
     /// minutes.
-    #[must_use]
     pub fn timeout(self, limit: Duration) -> Self {
         self.limited(|limits| limits.call = limit)
     }
 
     /// Sets the timeout of a call that reports progress: each report starts the timeout of a call again, up to this one.
     /// Default: progress does not extend the timeout.
-    #[must_use]
     pub fn max_timeout(self, limit: Duration) -> Self {
         self.limited(|limits| limits.progressing_call = limit)
     }
 
     /// Sets the timeout of connecting, of listing a page of tools, and of a request about a task. Default: 30 s.
-    #[must_use]
     pub fn start_timeout(self, limit: Duration) -> Self {
         self.limited(|limits| limits.start = limit)
     }
@@ -138,47 +132,40 @@ impl McpBackend {
     /// subscription. The next request starts it again, and its tools stay listed meanwhile. With
     /// connections for each session of a client, those end as well. A server over HTTP is not affected. Default: never,
     /// since a program may keep something in memory.
-    #[must_use]
     pub fn idle_timeout(self, limit: Duration) -> Self {
         self.limited(|limits| limits.idle = Some(limit))
     }
 
     /// Sets the maximum size of a message of the server, in bytes. Over HTTP it cannot exceed the default. Default: 16
     /// MiB.
-    #[must_use]
     pub fn max_message_bytes(self, n_bytes: usize) -> Self {
         self.limited(|limits| limits.message_bytes = n_bytes)
     }
 
     /// Sets the maximum size of a result, in bytes of JSON. A larger result becomes an error of kind
     /// [`ErrorKind::ResultTooLarge`](toolkit::call::ErrorKind::ResultTooLarge). Default: the maximum size of a message.
-    #[must_use]
     pub fn max_result_bytes(self, n_bytes: usize) -> Self {
         self.limited(|limits| limits.result_bytes = n_bytes)
     }
 
     /// Sets the maximum number of concurrent calls. Further calls wait, at most for the timeout of a call, and
     /// then fail with [`ErrorKind::Overloaded`](toolkit::call::ErrorKind::Overloaded). Default: no limit.
-    #[must_use]
     pub fn max_concurrent_calls(self, n_calls: usize) -> Self {
         self.limited(|limits| limits.calls = n_calls.clamp(1, Semaphore::MAX_PERMITS))
     }
 
     /// Sets the maximum number of tools that the server may list. Default: 10,000.
-    #[must_use]
     pub fn max_tools(self, n_tools: usize) -> Self {
         self.limited(|limits| limits.tools = n_tools)
     }
 
     /// Sets whether the clients of a proxy receive the instructions of the server. Default: true.
-    #[must_use]
     pub fn instructions(self, pass: bool) -> Self {
         self.with_choices(|choices| choices.passes_instructions = pass)
     }
 
     /// Sets whether a proxy lists the tools with the name of the server before theirs, such as `files_read`. Without it, tools
     /// of the same name on other servers, and those of this one, get a suffix. Default: true.
-    #[must_use]
     pub fn prefix(self, is_on: bool) -> Self {
         self.with_choices(|choices| choices.has_prefix = is_on)
     }
@@ -188,7 +175,6 @@ impl McpBackend {
     ///
     /// The APIs of some models refuse a request if one of its tools has a choice at the root. Arguments are checked
     /// against the plain schema, which accepts more, and passed on as they are, so that the server checks the rest.
-    #[must_use]
     pub fn plain_input_schemas(self, is_plain: bool) -> Self {
         self.with_choices(|choices| choices.has_plain_input = is_plain)
     }

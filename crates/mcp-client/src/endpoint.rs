@@ -41,6 +41,7 @@ use super::oauth::Logins;
 /// # }
 /// ```
 #[derive(Clone)]
+#[must_use]
 pub struct Endpoint {
     pub(super) url: Url,
     pub(super) headers: HeaderMap,
@@ -193,13 +194,11 @@ impl Endpoint {
 
     /// Uses the transport HTTP+SSE of revision 2024-11-05, which Streamable HTTP has replaced. The URL is that of the stream
     /// of events, such as `https://example.com/sse`.
-    #[must_use]
     pub fn sse(self) -> Self {
         Self { is_sse: true, ..self }
     }
 
     /// Sets a bearer token that is sent with each request: `Authorization: Bearer …`.
-    #[must_use]
     pub fn bearer(mut self, token: SecretString) -> Self {
         self.token = Some(token);
         self

@@ -250,6 +250,7 @@ impl LogBudget {
 /// let backend = McpBackend::stdio("git", program);
 /// ```
 #[derive(Clone, PartialEq)]
+#[must_use]
 pub struct Program {
     pub(super) command: OsString,
     pub(super) args: Vec<OsString>,
@@ -290,7 +291,6 @@ const INHERITED: &[&str] = &[
 
 impl Program {
     /// Creates the command line of a program, given by its path or its name in `PATH`.
-    #[must_use]
     pub fn new(command: impl AsRef<OsStr>) -> Self {
         Self {
             command: command.as_ref().to_owned(),
@@ -302,35 +302,30 @@ impl Program {
     }
 
     /// Adds an argument.
-    #[must_use]
     pub fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
         self.args.push(arg.as_ref().to_owned());
         self
     }
 
     /// Adds arguments.
-    #[must_use]
     pub fn args(mut self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Self {
         self.args.extend(args.into_iter().map(|arg| arg.as_ref().to_owned()));
         self
     }
 
     /// Sets an environment variable.
-    #[must_use]
     pub fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
         self.env.insert(name.as_ref().to_owned(), value.as_ref().to_owned());
         self
     }
 
     /// Inherits the whole environment of this program, including all secrets in it.
-    #[must_use]
     pub fn inherit_env(mut self) -> Self {
         self.inherits_env = true;
         self
     }
 
     /// Sets the working directory. Default: that of this program.
-    #[must_use]
     pub fn current_dir(mut self, folder: impl AsRef<Path>) -> Self {
         self.current_dir = Some(folder.as_ref().to_owned());
         self

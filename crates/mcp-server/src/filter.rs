@@ -27,6 +27,7 @@ use super::listed_names::suffixed;
 /// # }
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[must_use]
 pub struct Filter {
     allowed: Vec<Rule>,
     rejection: Vec<Rule>,
@@ -35,27 +36,23 @@ pub struct Filter {
 
 impl Filter {
     /// Creates a filter that all tools pass.
-    #[must_use]
     pub fn all() -> Self {
         Self::default()
     }
 
     /// Adds a rule to allow tools.
-    #[must_use]
     pub fn allow(mut self, rule: Rule) -> Self {
         self.allowed.push(rule);
         self
     }
 
     /// Adds a rule to deny tools, even if an `allow` rule matches them.
-    #[must_use]
     pub fn deny(mut self, rule: Rule) -> Self {
         self.rejection.push(rule);
         self
     }
 
     /// Denies all tools that are not annotated as read-only.
-    #[must_use]
     pub fn read_only(mut self) -> Self {
         self.is_read_only = true;
         self

@@ -143,6 +143,7 @@ impl From<Caller> for Request {
 /// assert_eq!(Caller::anonymous().subject(), None);
 /// ```
 #[derive(Clone, Default)]
+#[must_use]
 pub struct Caller {
     subject: Option<String>,
     issuer: Option<String>,
@@ -157,13 +158,11 @@ pub struct Caller {
 
 impl Caller {
     /// Creates a caller without a subject.
-    #[must_use]
     pub fn anonymous() -> Self {
         Self::default()
     }
 
     /// Creates a caller with a subject, such as the id of a user. The rate limit counts requests by subject.
-    #[must_use]
     pub fn named(subject: impl Into<String>) -> Self {
         let subject = subject.into();
         Self {
@@ -174,25 +173,21 @@ impl Caller {
     }
 
     /// Sets the credentials of the caller. A tool sees only those that it requires.
-    #[must_use]
     pub fn with_credentials(self, credentials: Credentials) -> Self {
         Self { credentials, ..self }
     }
 
     /// Sets the issuer of the caller's token. The rate limit counts subjects of different issuers separately.
-    #[must_use]
     pub fn with_issuer(self, issuer: impl Into<String>) -> Self {
         Self { issuer: Some(issuer.into()), ..self }
     }
 
     /// Sets the id of the OAuth client that acts for the caller.
-    #[must_use]
     pub fn with_client_id(self, client_id: impl Into<String>) -> Self {
         Self { client_id: Some(client_id.into()), ..self }
     }
 
     /// Sets the scopes that the caller's token grants.
-    #[must_use]
     pub fn with_scopes(self, scopes: impl IntoIterator<Item: Into<String>>) -> Self {
         Self { scopes: scopes.into_iter().map(Into::into).collect(), ..self }
     }
@@ -221,7 +216,6 @@ impl Caller {
     }
 
     /// Sets the claims of the caller's token.
-    #[must_use]
     pub fn with_claims(self, claims: Map<String, Value>) -> Self {
         Self { claims, ..self }
     }

@@ -152,13 +152,11 @@ impl Server {
 
     /// Returns the tools that are served now.
     #[doc(hidden)]
-    #[must_use]
     pub fn listing(&self) -> Listing {
         Listing::new(self.shared.served())
     }
 
     /// Returns the filter of the tools.
-    #[must_use]
     pub fn filter(&self) -> &Filter {
         &self.shared.filter
     }

@@ -30,6 +30,7 @@ pub(super) const ENDPOINT: &str = "/mcp";
 /// # }
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[must_use]
 pub struct View {
     name: String,
     path: String,
@@ -41,7 +42,6 @@ pub struct View {
 
 impl View {
     /// Creates a view of everything, for all callers of `/mcp`. Two views of a proxy have different names.
-    #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         let (name, path) = (name.into(), ENDPOINT.to_owned());
         Self { name, path, claims: Vec::new(), servers: Vec::new(), filter: Filter::all() }
@@ -49,13 +49,11 @@ impl View {
 
     /// Sets the path of the endpoint at which the view applies, such as `/finance/mcp`. Default: `/mcp`, and in a
     /// [service of a router](crate::Http::into_service) all paths that are not those of other views.
-    #[must_use]
     pub fn path(self, path: impl Into<String>) -> Self {
         Self { path: path.into(), ..self }
     }
 
     /// Requires a claim of the caller's token: a text that is one of `values`, or a list that contains one of them.
-    #[must_use]
     pub fn claim(mut self, name: impl Into<String>, values: impl IntoIterator<Item: Into<String>>) -> Self {
         self.claims.push((name.into(), values.into_iter().map(Into::into).collect()));
         self
@@ -63,14 +61,12 @@ impl View {
 
     /// Sets the servers of the view, by their names; `*` matches any characters. Default: all, and the tools and the
     /// resources of the program itself, which a view with servers does not contain.
-    #[must_use]
     pub fn servers(mut self, patterns: impl IntoIterator<Item: Into<String>>) -> Self {
         self.servers = patterns.into_iter().map(Into::into).collect();
         self
     }
 
     /// Sets the filter of the tools and prompts. The resources of a server belong to the view if one of its tools does.
-    #[must_use]
     pub fn filter(self, filter: Filter) -> Self {
         Self { filter, ..self }
     }

@@ -29,6 +29,7 @@ use crate::wire::API_KEY;
 /// assert!(!Auth::api_key("s3cr3t").is_none());
 /// ```
 #[derive(Clone, Default)]
+#[must_use]
 pub struct Auth(AuthKind);
 
 #[derive(Clone, Default)]
@@ -41,13 +42,11 @@ enum AuthKind {
 
 impl Auth {
     /// Requires no authentication.
-    #[must_use]
     pub fn none() -> Self {
         Self(AuthKind::None)
     }
 
     /// Requires an API key in the header `OXP-API-Key`. A server with an empty key rejects all requests.
-    #[must_use]
     pub fn api_key(key: impl Into<SecretString>) -> Self {
         Self(AuthKind::ApiKey(key.into()))
     }
@@ -82,7 +81,6 @@ impl Auth {
     }
 
     /// Requires and sends an audience in tokens (`aud`). Has no effect on other kinds than [`Auth::jwt`].
-    #[must_use]
     pub fn with_audience(mut self, audience: impl Into<String>) -> Self {
         if let AuthKind::Jwt(key) = &mut self.0 {
             key.audience = Some(audience.into());
@@ -91,7 +89,6 @@ impl Auth {
     }
 
     /// Requires and sends an issuer in tokens (`iss`). Has no effect on other kinds than [`Auth::jwt`].
-    #[must_use]
     pub fn with_issuer(mut self, issuer: impl Into<String>) -> Self {
         if let AuthKind::Jwt(key) = &mut self.0 {
             key.issuer = Some(issuer.into());

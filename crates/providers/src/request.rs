@@ -81,6 +81,7 @@ use super::reply::Api;
 /// # Ok::<(), toolkit_providers::request::RequestError>(())
 /// ```
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct Request {
     pub(super) api: Api,
     model: String,
@@ -100,7 +101,6 @@ pub struct Request {
 
 impl Request {
     /// Creates a request to a model, by the name that the provider gives it.
-    #[must_use]
     pub fn new(api: Api, model: impl Into<String>) -> Self {
         Self {
             api,
@@ -121,19 +121,16 @@ impl Request {
     }
 
     /// Sets the base URL, such as `http://localhost:11434`. By default, it is that of the provider.
-    #[must_use]
     pub fn url(self, url: impl Into<String>) -> Self {
         Self { url: Some(url.into()), ..self }
     }
 
     /// Sets the instructions for the model.
-    #[must_use]
     pub fn system(self, text: impl Into<String>) -> Self {
         Self { system: Some(text.into()), ..self }
     }
 
     /// Adds a message of the user.
-    #[must_use]
     pub fn user(mut self, text: &str) -> Self {
         self.messages.push((self.api.request_format().user)(text));
         self
@@ -141,7 +138,6 @@ impl Request {
 
     /// Adds messages in the format of the API: those of a reply, of the results of its calls, or of an earlier
     /// conversation.
-    #[must_use]
     pub fn history(mut self, messages: impl IntoIterator<Item = Value>) -> Self {
         self.messages.extend(messages);
         self
@@ -164,51 +160,43 @@ impl Request {
     /// let request = Request::new(CHAT_COMPLETIONS, "gpt").user("The capital of France?").history([answer]).user("Of Peru?");
     /// assert_eq!(request.trim(50, &estimate).messages(), [json!({ "role": "user", "content": "Of Peru?" })]);
     /// ```
-    #[must_use]
     pub fn trim(self, max_tokens: usize, count: &dyn Fn(&str) -> usize) -> Self {
         Self { messages: trim::trim(self.messages, max_tokens, count), ..self }
     }
 
     /// Sets the tools, which were exported for this API.
-    #[must_use]
     pub fn tools(self, export: &Export) -> Self {
         Self { tools: Some(export.clone()), ..self }
     }
 
     /// Sets which tools the model may or must call. Without it, the model decides.
-    #[must_use]
     pub fn tool_choice(self, choice: ToolChoice) -> Self {
         Self { tool_choice: Some(choice), ..self }
     }
 
     /// Asks for at most one call in each reply.
-    #[must_use]
     pub fn one_call_at_a_time(self) -> Self {
         Self { is_sequential: true, ..self }
     }
 
     /// Sets the maximum number of tokens of the reply. Without it, the provider decides, and for Anthropic, which requires
     /// it, the limit is 8,192.
-    #[must_use]
     pub fn max_tokens(self, max_tokens: u64) -> Self {
         Self { max_tokens: Some(max_tokens), ..self }
     }
 
     /// Sets how much the model thinks before it replies. Without it, the provider decides.
-    #[must_use]
     pub fn thinking(self, thinking: Thinking) -> Self {
         Self { thinking: Some(thinking), ..self }
     }
 
     /// Asks the provider to keep the messages in its cache for the next request. OpenAI, Gemini, Cohere and Ollama do so by
     /// themselves, and get no field for it.
-    #[must_use]
     pub fn cached(self) -> Self {
         Self { is_cached: true, ..self }
     }
 
     /// Asks for a stream, which [`Api::stream`] reads.
-    #[must_use]
     pub fn streamed(self) -> Self {
         Self { is_streamed: true, ..self }
     }
@@ -230,7 +218,6 @@ impl Request {
     /// ```
     ///
     /// [`Reply::answer`]: crate::reply::Reply::answer
-    #[must_use]
     pub fn answer<T: JsonSchema>(self) -> Self {
         Self { answer: Some(AnswerForm::format::<T>()), ..self }
     }
@@ -240,14 +227,12 @@ impl Request {
     /// do not run the call.
     ///
     /// [`Reply::answer`]: crate::reply::Reply::answer
-    #[must_use]
     pub fn answer_by_tool<T: JsonSchema>(self) -> Self {
         Self { answer: Some(AnswerForm::tool::<T>()), ..self }
     }
 
     /// Sets another field of the body, such as `temperature`. An object is joined with what the other options write
     /// into that field, and any other value replaces it.
-    #[must_use]
     pub fn field(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.fields.insert(name.to_owned(), value.into());
         self

@@ -110,6 +110,7 @@ impl fmt::Display for ServerUrl {
 /// # }).unwrap();
 /// ```
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct Connections {
     authorities: Authorities,
     connect_timeout: Duration,
@@ -135,13 +136,11 @@ pub enum RequestError {
 
 impl Connections {
     /// Creates the connections to a server. They trust the certificate authorities of the platform.
-    #[must_use]
     pub fn to(url: &ServerUrl) -> Self {
         Self { is_encrypted: url.is_https(), ..Self::to_any() }
     }
 
     /// Creates connections to any servers, also with encryption.
-    #[must_use]
     pub fn to_any() -> Self {
         Self {
             authorities: Authorities::platform(),
@@ -152,7 +151,6 @@ impl Connections {
     }
 
     /// Sets the timeout of connecting. 10 seconds by default.
-    #[must_use]
     pub fn connect_timeout(self, timeout: Duration) -> Self {
         Self { connect_timeout: timeout, client: Arc::default(), ..self }
     }

@@ -53,7 +53,6 @@ impl Endpoint {
     /// # Ok(())
     /// # }
     /// ```
-    #[must_use]
     pub fn oauth(self, settings: OAuth) -> Self {
         Self { logins: Some(Logins::new(settings)), token: None, ..self }
     }

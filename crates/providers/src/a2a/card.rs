@@ -22,6 +22,7 @@ use toolkit_schema::{is_too_deep, order};
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
+#[must_use]
 pub struct Agent {
     /// The name of the agent.
     pub name: String,
@@ -38,34 +39,29 @@ pub struct Agent {
 
 impl Agent {
     /// Creates an agent with this name.
-    #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into(), ..Self::default() }
     }
 
     /// Sets the description.
-    #[must_use]
     pub fn description(mut self, description: impl Into<String>) -> Self {
         self.description = description.into();
         self
     }
 
     /// Sets the version.
-    #[must_use]
     pub fn version(mut self, version: impl Into<String>) -> Self {
         self.version = version.into();
         self
     }
 
     /// Sets the URL of the agent.
-    #[must_use]
     pub fn url(mut self, url: impl Into<String>) -> Self {
         self.url = url.into();
         self
     }
 
     /// Sets another field of the card; see [`Agent::others`].
-    #[must_use]
     pub fn field(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.others.insert(name.into(), value.into());
         self

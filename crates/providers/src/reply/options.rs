@@ -27,6 +27,7 @@ type ProgressListener = Arc<dyn Fn(&ToolCall, Progress) + Send + Sync>;
 ///     .deny("toolu_1", "the user said no");
 /// ```
 #[derive(Clone)]
+#[must_use]
 pub struct RunOptions {
     pub(super) context: Context,
     pub(super) concurrency: usize,
@@ -74,51 +75,43 @@ impl Default for RunOptions {
 
 impl RunOptions {
     /// Creates the default options.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets the context of all calls. Cancelling it ends all calls, and each that has no result yet gets an error.
-    #[must_use]
     pub fn context(self, context: Context) -> Self {
         Self { context, ..self }
     }
 
     /// Sets the maximum number of calls that run at the same time, at least 1. The default is 16.
-    #[must_use]
     pub fn concurrency(self, concurrency: usize) -> Self {
         Self { concurrency: concurrency.max(1), ..self }
     }
 
     /// Sets the maximum number of calls of one reply that run. The others get an error. The default is 128.
-    #[must_use]
     pub fn max_calls(self, max_calls: usize) -> Self {
         Self { max_calls, ..self }
     }
 
     /// Sets the maximum time for all calls together. Each that has no result by then gets an error.
-    #[must_use]
     pub fn timeout(self, timeout: Duration) -> Self {
         Self { timeout: Some(timeout), ..self }
     }
 
     /// Runs tools that may change something one after another, in the order of the reply. Tools that are marked
     /// `read_only` still run concurrently, and beside them.
-    #[must_use]
     pub fn one_write_at_a_time(self) -> Self {
         Self { one_write_at_a_time: true, ..self }
     }
 
     /// Denies a call, by its id, with a reason that the model reads. The tool does not run.
-    #[must_use]
     pub fn deny(mut self, id: impl Into<String>, reason: impl Into<String>) -> Self {
         self.denied.insert(id.into(), reason.into());
         self
     }
 
     /// Sends every progress report of every call to `listener`.
-    #[must_use]
     pub fn on_progress(self, listener: impl Fn(&ToolCall, Progress) + Send + Sync + 'static) -> Self {
         Self { on_progress: Some(Arc::new(listener)), ..self }
     }

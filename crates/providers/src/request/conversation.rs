@@ -60,6 +60,7 @@ use crate::reply::{InvalidReply, Reply, ReplyStream, StopReason, TokenUsage};
 /// # }
 /// ```
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct Conversation {
     request: Request,
     names: ExportedNames,
@@ -93,7 +94,6 @@ pub enum NextStep {
 impl Conversation {
     /// Creates a conversation that begins with a request. It has at most 20 turns, sends a request again up to four times in a
     /// row, and has no other limits.
-    #[must_use]
     pub fn new(request: Request) -> Self {
         Self {
             names: request.tools.as_ref().map(|tools| tools.names.clone()).unwrap_or_default(),
@@ -110,26 +110,22 @@ impl Conversation {
     }
 
     /// Sets the maximum number of replies.
-    #[must_use]
     pub fn max_turns(self, max_turns: u64) -> Self {
         Self { max_turns, ..self }
     }
 
     /// Sets the maximum number of tool calls.
-    #[must_use]
     pub fn max_calls(self, max_calls: u64) -> Self {
         Self { max_calls, ..self }
     }
 
     /// Sets the maximum number of tokens of all requests and replies. It is checked after each reply, by the counts of
     /// the provider; a reply without counts is an error then, since the limit could not be kept.
-    #[must_use]
     pub fn max_tokens(self, max_tokens: u64) -> Self {
         Self { max_tokens, ..self }
     }
 
     /// Sets how often a request is sent again in a row.
-    #[must_use]
     pub fn max_retries(self, max_retries: u32) -> Self {
         Self { retry: RequestRetry::new(max_retries), ..self }
     }

@@ -59,6 +59,7 @@ const LEEWAY: Duration = Duration::from_secs(60);
 /// # Ok(())
 /// # }
 /// ```
+#[must_use]
 pub struct Jwt {
     keys: Jwks,
     algorithms: Vec<Algorithm>,
@@ -102,7 +103,6 @@ impl Jwt {
     }
 
     /// Adds another audience. Use it while a server moves from one URL to another.
-    #[must_use]
     pub fn audience(mut self, audience: impl Into<String>) -> Self {
         self.expected.audiences.push(audience.into());
         self
@@ -120,14 +120,12 @@ impl Jwt {
     /// # Ok(())
     /// # }
     /// ```
-    #[must_use]
     pub fn algorithms(mut self, algorithms: impl IntoIterator<Item = Algorithm>) -> Self {
         self.algorithms = algorithms.into_iter().collect();
         self
     }
 
     /// Sets the tolerated clock skew between the issuer and this server. Default: 60 s.
-    #[must_use]
     pub fn leeway(mut self, leeway: Duration) -> Self {
         self.expected.leeway = leeway;
         self
@@ -135,7 +133,6 @@ impl Jwt {
 
     /// Rejects tokens that do not declare the type of access tokens, `at+jwt`. RFC 9068 requires it, but not all
     /// authorization servers set it.
-    #[must_use]
     pub fn at_jwt_only(mut self) -> Self {
         self.at_jwt_only = true;
         self
@@ -161,7 +158,6 @@ impl Jwt {
 impl JwtIssuer {
     /// Sets the audience: the URL of this server as a protected resource, as in
     /// [`Http::resource`](crate::Http::resource).
-    #[must_use]
     pub fn audience(self, audience: impl Into<String>) -> Jwt {
         Jwt {
             keys: self.keys,
