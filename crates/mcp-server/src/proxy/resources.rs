@@ -202,57 +202,59 @@ impl ProxiedResources {
         }
     }
 
-    /// Returns the lists of all backends. A backend that fails is left out.
+    /// Lists the entries of all backends, as the proxy serves them. A backend that fails is left out. All callers share the
+    /// lists, so a backend receives the context of none.
     async fn all<T: Clone + Send + Sync>(
         &self,
         lists: &Lists<T>,
-        list: impl for<'a> Fn(&'a dyn Resources) -> BoxFuture<'a, Result<Vec<T>, ToolError>> + Sync,
-    ) -> Vec<(String, Arc<Vec<T>>)> {
+        list: impl for<'a> Fn(&'a dyn Resources, &'a Context) -> BoxFuture<'a, Result<Vec<T>, ToolError>> + Sync,
+        encoded: impl Fn(&str, T) -> Option<T>,
+    ) -> Result<Vec<T>, ToolError> {
         let backends = self.of_backends();
         lists.retain(|name| backends.iter().any(|(other, _)| other == name));
         let each = backends.into_iter().map(|(name, resources)| {
             let list = &list;
             async move {
-                let entries = lists.of(&name).get(&name, || list(&*resources)).await;
-                (name, entries)
+                let listed = || -> BoxFuture<'_, _> { Box::pin(async { list(&*resources, &Context::new()).await }) };
+                (lists.of(&name).get(&name, listed).await, name)
             }
         });
-        join_all(each).await
+        let each = join_all(each).await;
+        Ok(each
+            .iter()
+            .flat_map(|(entries, name)| entries.iter().filter_map(|entry| encoded(name, entry.clone())))
+            .collect())
+    }
+
+    /// Returns the name of the backend that has a URI of the proxy, the URI there, and the resources of the backend.
+    fn backend_of<'u>(&self, uri: &'u str) -> Option<(&'u str, String, Arc<dyn Resources>)> {
+        let (name, own) = decode(uri).filter(|_| !is_too_deep(uri))?;
+        let (_, resources) = self.of_backends().into_iter().find(|(other, _)| other == name)?;
+        Some((name, own, resources))
     }
 }
 
 impl Resources for ProxiedResources {
-    /// All callers share the lists, so a backend receives the context of none.
     fn list<'a>(&'a self, _: &'a Context) -> BoxFuture<'a, Result<Vec<Resource>, ToolError>> {
-        Box::pin(async move {
-            let of_backends =
-                self.all(&self.lists, |resources| Box::pin(async move { resources.list(&Context::new()).await }));
-            let mut all = Vec::new();
-            for (name, listed) in of_backends.await {
-                all.extend(listed.iter().filter(|resource| !is_too_deep(&resource.uri)).map(|resource| {
-                    let mut resource = resource.clone();
-                    resource.uri = encode(&name, &resource.uri);
-                    resource
-                }));
-            }
-            Ok(all)
-        })
+        Box::pin(self.all(
+            &self.lists,
+            |resources, context| resources.list(context),
+            |backend, mut resource| {
+                resource.uri = encode_listed(backend, &resource.uri)?;
+                Some(resource)
+            },
+        ))
     }
 
     fn templates<'a>(&'a self, _: &'a Context) -> BoxFuture<'a, Result<Vec<ResourceTemplate>, ToolError>> {
-        Box::pin(async move {
-            let of_backends = self
-                .all(&self.templates, |resources| Box::pin(async move { resources.templates(&Context::new()).await }));
-            let mut all = Vec::new();
-            for (name, listed) in of_backends.await {
-                all.extend(listed.iter().filter(|template| !is_too_deep(&template.uri_template)).map(|template| {
-                    let mut template = template.clone();
-                    template.uri_template = encode(&name, &template.uri_template);
-                    template
-                }));
-            }
-            Ok(all)
-        })
+        Box::pin(self.all(
+            &self.templates,
+            |resources, context| resources.templates(context),
+            |backend, mut template| {
+                template.uri_template = encode_listed(backend, &template.uri_template)?;
+                Some(template)
+            },
+        ))
     }
 
     fn read<'a>(
@@ -261,12 +263,7 @@ impl Resources for ProxiedResources {
         context: &'a Context,
     ) -> BoxFuture<'a, Result<Option<Vec<ResourceContents>>, ToolError>> {
         Box::pin(async move {
-            let Some((name, own)) = decode(uri).filter(|_| !is_too_deep(uri)) else {
-                return Ok(None);
-            };
-            let Some((_, resources)) = self.of_backends().into_iter().find(|(other, _)| other == name) else {
-                return Ok(None);
-            };
+            let Some((name, own, resources)) = self.backend_of(uri) else { return Ok(None) };
             let mut contents = resources.read(&own, context).await?;
             for contents in contents.iter_mut().flatten() {
                 contents.uri = encode(name, &contents.uri);
@@ -280,34 +277,24 @@ impl Resources for ProxiedResources {
     }
 
     fn skills<'a>(&'a self, _: &'a Context) -> BoxFuture<'a, Result<Vec<Skill>, ToolError>> {
-        Box::pin(async move {
-            let of_backends =
-                self.all(&self.skills, |resources| Box::pin(async move { resources.skills(&Context::new()).await }));
-            let mut all = Vec::new();
-            for (name, listed) in of_backends.await {
-                let listed = listed.iter().filter(|skill| !is_too_deep(&skill.uri));
-                all.extend(listed.map(|skill| encoded(&name, skill.clone())));
-            }
-            Ok(all)
-        })
+        Box::pin(self.all(
+            &self.skills,
+            |resources, context| resources.skills(context),
+            |backend, skill| (!is_too_deep(&skill.uri)).then(|| encoded(backend, skill)),
+        ))
     }
 
     fn skill<'a>(&'a self, uri: &'a str, context: &'a Context) -> BoxFuture<'a, Result<Option<Skill>, ToolError>> {
         Box::pin(async move {
-            let Some((name, own)) = decode(uri).filter(|_| !is_too_deep(uri)) else { return Ok(None) };
-            match self.of_backends().into_iter().find(|(other, _)| other == name) {
-                Some((_, resources)) => Ok(resources.skill(&own, context).await?.map(|skill| encoded(name, skill))),
-                None => Ok(None),
-            }
+            let Some((name, own, resources)) = self.backend_of(uri) else { return Ok(None) };
+            Ok(resources.skill(&own, context).await?.map(|skill| encoded(name, skill)))
         })
     }
 
     fn watch<'a>(&'a self, uri: &'a str, context: &'a Context) -> BoxFuture<'a, Result<ResourceWatch, ToolError>> {
         Box::pin(async move {
             let unknown = || ToolError::failed("no server has this resource");
-            let (name, own) = decode(uri).filter(|_| !is_too_deep(uri)).ok_or_else(unknown)?;
-            let backend = self.of_backends().into_iter().find(|(other, _)| other == name);
-            let (_, resources) = backend.ok_or_else(unknown)?;
+            let (name, own, resources) = self.backend_of(uri).ok_or_else(unknown)?;
             let watch = Mutex::new(resources.watch(&own, context).await?);
             let watched = Arc::new(Watched { backend: name.to_owned(), uri: own, watch });
             let mut all = self.watched.lock();
@@ -322,6 +309,11 @@ impl Resources for ProxiedResources {
     fn changes(&self) -> Option<&ResourceChanges> {
         Some(&self.changes)
     }
+}
+
+/// Returns the URI under which the proxy serves that of a backend, or `None` if too many proxies have added their names to it.
+fn encode_listed(backend: &str, uri: &str) -> Option<String> {
+    (!is_too_deep(uri)).then(|| encode(backend, uri))
 }
 
 /// Returns a skill of a backend with the URIs under which the proxy serves its files.

@@ -13,7 +13,8 @@ use toolkit_mcp::{Code, RpcError, response};
 use toolkit_runtime::{CallPermit, RequestTarget, spawn_tool};
 use tracing::{Instrument, Span};
 
-use super::{list, read, skills};
+use super::list::ListRequest;
+use super::{read, skills};
 use crate::access::Access;
 use crate::metrics::ResourceMetric;
 use crate::observe::Observed;
@@ -123,17 +124,33 @@ impl ResourceRequest {
             let name = if matches!(action, Action::Prompt(_)) { "prompts/" } else { RESOURCES };
             let work = async move {
                 let shared = &*state;
-                let access = access.as_ref();
+                let (context, access) = (&context, access.as_ref());
+                let listing = |after| ListRequest { shared, context, revision, after, scope, access };
                 match action {
-                    Action::Prompt(request) => request.run(shared, &context, revision).await.map_err(Failed::Prompt),
-                    Action::List { after } => list::resources(shared, &context, revision, after, scope, access).await,
-                    Action::Templates { after } => {
-                        list::templates(shared, &context, revision, after, scope, access).await
+                    Action::Prompt(request) => request.run(shared, context, revision).await.map_err(Failed::Prompt),
+                    Action::List { after } => {
+                        let listing = listing(after);
+                        listing
+                            .page("resources", |provider, context| provider.list(context), |resource| &resource.uri)
+                            .await
                     }
-                    Action::Read { uri } => read::read(shared, &context, revision, uri, scope).await,
-                    Action::Skills { after } => skills::list(shared, &context, revision, after, scope, access).await,
-                    Action::Skill { uri } => skills::get(shared, &context, revision, uri, scope).await,
-                    Action::Subscribe { session, uri } => read::subscribe(shared, &context, &session, uri).await,
+                    Action::Templates { after } => {
+                        let listing = listing(after);
+                        listing
+                            .page(
+                                "resourceTemplates",
+                                |provider, context| provider.templates(context),
+                                |template| &template.uri_template,
+                            )
+                            .await
+                    }
+                    Action::Read { uri } => read::read(shared, context, revision, uri, scope).await,
+                    Action::Skills { after } => {
+                        let listing = listing(after);
+                        listing.page("skills", |provider, context| provider.skills(context), |skill| &skill.uri).await
+                    }
+                    Action::Skill { uri } => skills::get(shared, context, revision, uri, scope).await,
+                    Action::Subscribe { session, uri } => read::subscribe(shared, context, &session, uri).await,
                 }
             };
             let task = spawn_tool(name, work.instrument(span));

@@ -1,32 +1,14 @@
-//! `skills/list` and `skills/get`, over all providers.
+//! `skills/get`, over all providers.
 
 use serde_json::json;
 use toolkit::mcp::Revision;
-use toolkit::resource::{Resources, Skill};
+use toolkit::resource::Resources;
 use toolkit::{Context, ToolError};
 use toolkit_mcp::{Code, RpcError, json_bytes};
 
 use super::answer::{Failed, Scope, acquire};
-use super::list::{Listing, ttl_ms};
-use crate::access::Access;
+use super::list::ttl_ms;
 use crate::state::ServerState;
-
-/// Writes a page of the skills of all providers, sorted by URI.
-pub(super) async fn list(
-    shared: &ServerState,
-    context: &Context,
-    revision: Revision,
-    after: Option<String>,
-    scope: Scope,
-    access: Option<&Access>,
-) -> Result<Vec<u8>, Failed> {
-    let mut listing = Listing::<Skill>::default();
-    for (idx, provider) in shared.resources.all().iter().enumerate() {
-        let _permit = acquire(shared, context, idx, None).await?;
-        listing.add(provider.skills(context).await, |skill| &skill.uri, access);
-    }
-    listing.page("skills", shared, revision, after, scope)
-}
 
 /// Writes the skill of the first provider that has it.
 pub(super) async fn get(
