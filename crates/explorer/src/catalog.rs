@@ -28,15 +28,15 @@ struct ToolEntry {
 
 /// Returns the tools that a caller may call, as a JSON array.
 pub(crate) fn entries(request: &RouteRequest<'_>) -> String {
-    let listing = request.server.listing();
-    let shown = listing.iter().filter(|listed| request.grants(listed.tool()));
+    let listed = request.server.listed();
+    let shown = listed.iter().filter(|listed| request.grants(&listed.tool));
     serde_json::to_string(&shown.map(entry).collect::<Vec<_>>()).expect("an entry is serializable")
 }
 
-fn entry(listed: ListedTool<'_>) -> ToolEntry {
-    let tool = listed.tool();
+fn entry(listed: &ListedTool) -> ToolEntry {
+    let tool = &listed.tool;
     ToolEntry {
-        name: listed.name().to_owned(),
+        name: listed.name.clone(),
         id: tool.id().to_string(),
         namespace: tool.id().namespace().map(str::to_owned),
         title: tool.title().map(str::to_owned),
@@ -63,8 +63,8 @@ fn hints(tool: &Tool) -> Vec<&'static str> {
 }
 
 /// Estimates the tokens that the definition of a tool costs a model.
-fn cost(listed: ListedTool<'_>) -> Cost {
-    let mut definition: Value = serde_json::from_slice(listed.json()).unwrap_or_default();
+fn cost(listed: &ListedTool) -> Cost {
+    let mut definition: Value = serde_json::from_slice(&listed.json).unwrap_or_default();
     if let Some(fields) = definition.as_object_mut() {
         // Clients do not pass it to the model.
         fields.shift_remove("_meta");
@@ -91,14 +91,14 @@ struct ToolDetails<'d> {
 }
 
 /// Returns a tool as JSON.
-pub(crate) fn details(listed: ListedTool<'_>) -> Option<String> {
-    let tool = listed.tool();
+pub(crate) fn details(listed: &ListedTool) -> Option<String> {
+    let tool = &listed.tool;
     let mut examples = tool.examples();
     if examples.is_empty() {
         examples.extend(tool.input().example());
     }
     let details = ToolDetails {
-        tool: serde_json::from_slice(listed.json()).ok()?,
+        tool: serde_json::from_slice(&listed.json).ok()?,
         cost: cost(listed),
         examples,
         id: tool.id().unversioned().to_string(),
@@ -111,8 +111,7 @@ pub(crate) fn details(listed: ListedTool<'_>) -> Option<String> {
 
 /// Returns the tools that a caller may call as a page that needs no server.
 pub(crate) fn export(title: &str, program: Option<&str>, request: &RouteRequest<'_>) -> Option<String> {
-    let listing = request.server.listing();
-    let tools = listing.iter().map(|listed| listed.tool()).filter(|tool| request.grants(tool));
-    let catalog = Catalog::new(tools.cloned()).ok()?;
+    let tools = request.server.listed().into_iter().map(|listed| listed.tool).filter(|tool| request.grants(tool));
+    let catalog = Catalog::new(tools).ok()?;
     Some(document(title, program, &catalog))
 }

@@ -173,12 +173,12 @@ impl Explorer {
 }
 
 fn tool(request: &RouteRequest<'_>) -> Response<Body> {
-    let listing = request.server.listing();
     let query = request.uri.query().unwrap_or_default();
     // Names on the wire need no escapes.
     let name = query.strip_prefix("name=").unwrap_or_default();
-    let listed = listing.get(name).filter(|listed| request.grants(listed.tool()));
-    match listed.and_then(details) {
+    let mut listed = request.server.listed().into_iter();
+    let listed = listed.find(|listed| listed.name == name).filter(|listed| request.grants(&listed.tool));
+    match listed.as_ref().and_then(details) {
         Some(details) => respond(StatusCode::OK, JSON, Cache::Never, details),
         None => error(StatusCode::NOT_FOUND, "there is no such tool\n"),
     }

@@ -187,9 +187,9 @@ pub use self::request::{Caller, MissingCapability, Request};
 pub use self::resource_directory::DirectoryResources;
 pub use self::resource_set::ResourceSet;
 pub use self::resource_templates::{TemplateResources, UriParams, UriTemplateError};
-pub use self::served::ServeError;
 #[doc(hidden)]
-pub use self::served::{ListedTool, Listing};
+pub use self::served::ListedTool;
+pub use self::served::ServeError;
 pub use self::server::Server;
 #[cfg(feature = "skills")]
 pub use self::skill_set::SkillSet;

@@ -338,7 +338,7 @@ impl From<Diagnostics> for ServeError {
     }
 }
 
-/// The tools that a server serves at one moment, including those that clients find only with `search_tools`.
+/// A tool that a server serves, also if clients find it only with `search_tools`.
 ///
 /// # Examples
 ///
@@ -353,67 +353,31 @@ impl From<Diagnostics> for ServeError {
 /// }
 ///
 /// let server = Server::new(Dispatcher::new(catalog![add]?)?)?;
-/// let listing = server.listing();
-/// let add = listing.get("math_add").ok_or("not served")?;
-/// assert_eq!(add.tool().id().to_string(), "math:add");
-/// assert!(add.json().starts_with(b"{"));
+/// let listed = server.listed();
+/// assert_eq!(listed[0].name, "math_add");
+/// assert_eq!(listed[0].tool.id().to_string(), "math:add");
+/// assert!(listed[0].json.starts_with(b"{"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone)]
-pub struct Listing(Arc<ServedTools>);
-
-/// A tool of a [`Listing`].
-#[derive(Clone, Copy)]
-pub struct ListedTool<'l> {
-    served: &'l ServedTools,
-    nth: usize,
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ListedTool {
+    /// The name that clients use.
+    pub name: String,
+    /// The tool.
+    pub tool: Tool,
+    /// The entry of `tools/list` in revision 2026-07-28, as JSON.
+    pub json: Arc<[u8]>,
 }
 
-impl Listing {
-    pub(super) fn new(served: Arc<ServedTools>) -> Self {
-        Self(served)
-    }
-
-    /// Iterates over the tools, in the order of the catalog.
-    pub fn iter(&self) -> impl Iterator<Item = ListedTool<'_>> {
-        (0..self.0.entries.len()).map(|nth| ListedTool { served: &self.0, nth })
-    }
-
-    /// Returns the tool with a name that clients use.
-    #[must_use]
-    pub fn get(&self, name: &str) -> Option<ListedTool<'_>> {
-        self.0.get(name).map(|nth| ListedTool { served: &self.0, nth })
-    }
-}
-
-impl<'l> ListedTool<'l> {
-    /// Returns the name that clients use.
-    #[must_use]
-    pub fn name(&self) -> &'l str {
-        &self.served.entries[self.nth].name
-    }
-
-    /// Returns the tool.
-    #[must_use]
-    pub fn tool(&self) -> &'l Tool {
-        self.served.tool(&self.served.entries[self.nth])
-    }
-
-    /// Returns the entry of `tools/list` in revision 2026-07-28, as JSON.
-    #[must_use]
-    pub fn json(&self) -> &'l [u8] {
-        &self.served.listed(Revision::V2026_07_28)[self.nth]
-    }
-}
-
-impl fmt::Debug for Listing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.iter()).finish()
-    }
-}
-
-impl fmt::Debug for ListedTool<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("ListedTool").field(&self.name()).finish()
+impl ServedTools {
+    /// Returns the tools in the order of the catalog.
+    pub(super) fn listed_tools(&self) -> Vec<ListedTool> {
+        let listed = std::iter::zip(&self.entries, self.listed(Revision::V2026_07_28));
+        let listed = listed.map(|(entry, json)| {
+            let (name, tool, json) = (entry.name.clone(), self.tool(entry).clone(), Arc::clone(json));
+            ListedTool { name, tool, json }
+        });
+        listed.collect()
     }
 }

@@ -9,7 +9,7 @@ use toolkit::{Coercion, Dispatcher};
 
 use super::filter::{Filter, Rule};
 use super::request::Caller;
-use super::served::{Listing, ServeError, ServedTools};
+use super::served::{ListedTool, ServeError, ServedTools};
 use super::state::ServerState;
 use super::status::Status;
 use super::stdio;
@@ -150,10 +150,11 @@ impl Server {
         self.shared.served().dispatcher.with_default_coercion(Coercion::default())
     }
 
-    /// Returns the tools that are served now.
+    /// Returns the tools that are served now, in the order of the catalog.
     #[doc(hidden)]
-    pub fn listing(&self) -> Listing {
-        Listing::new(self.shared.served())
+    #[must_use]
+    pub fn listed(&self) -> Vec<ListedTool> {
+        self.shared.served().listed_tools()
     }
 
     /// Returns the filter of the tools.

@@ -43,6 +43,13 @@ mod trust;
 use test_support::backends::{call, call_restarted, collected, dispatcher, in_the_end, until};
 use test_support::program;
 use toolkit_mcp_client::{McpBackend, Program};
+use toolkit_mcp_server::ListedTool;
+
+/// Returns the entry of a tool in the list of a server.
+fn listed(tools: &[ListedTool], name: &str) -> serde_json::Value {
+    let tool = tools.iter().find(|tool| tool.name == name).unwrap();
+    serde_json::from_slice(&tool.json).unwrap()
+}
 
 /// The faulty server.
 fn peer(arguments: &[&str]) -> McpBackend {

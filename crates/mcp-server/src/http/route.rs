@@ -38,7 +38,7 @@ use crate::request::Caller;
 ///     }
 ///
 ///     fn respond<'r>(&'r self, request: RouteRequest<'r>) -> BoxFuture<'r, Response<Body>> {
-///         let n_tools = request.server.listing().iter().count();
+///         let n_tools = request.server.listed().len();
 ///         Box::pin(async move { Response::new(Body::from(n_tools.to_string())) })
 ///     }
 /// }

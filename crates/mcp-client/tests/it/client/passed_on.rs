@@ -5,7 +5,7 @@ use toolkit::Dispatcher;
 use toolkit_mcp_server::Server;
 
 use super::raw::{Raw, Way, raw};
-use super::{call, collected, dispatcher, in_the_end};
+use super::{call, collected, dispatcher, in_the_end, listed};
 
 /// Starts a server with these tools, whose calls all have one result.
 async fn serving(tools: &[Value], result: &Value) -> Raw {
@@ -51,9 +51,9 @@ async fn a_schema_that_cannot_be_compiled_is_listed_as_it_came_and_checked_by_it
     let told: Vec<&str> = collected.diagnostics.iter().map(|told| told.message()).collect();
     assert!(told.is_empty(), "{told:#?}");
     let dispatcher = dispatcher(&server.backend).await;
-    let listing = Server::new(dispatcher.clone()).unwrap().listing();
+    let listing = Server::new(dispatcher.clone()).unwrap().listed();
     for (n, schema) in schemas.iter().enumerate() {
-        let entry: Value = serde_json::from_slice(listing.get(&format!("peer_t{n}")).unwrap().json()).unwrap();
+        let entry: Value = listed(&listing, &format!("peer_t{n}"));
         assert_eq!(entry["inputSchema"], *schema);
         for arguments in [json!({ "a": "b" }), json!({ "a": [1], "b": null })] {
             let called = call(&dispatcher, &format!("peer:t{n}"), arguments.clone()).await;
@@ -209,8 +209,8 @@ async fn schemas_arguments_and_results_keep_their_order() {
     let server = serving(&[tool], &json!({ "structuredContent": value(RESULT), "content": [] })).await;
     let dispatcher = dispatcher(&server.backend).await;
 
-    let listing = Server::new(dispatcher.clone()).unwrap().listing();
-    let entry: Value = serde_json::from_slice(listing.get("peer_find").unwrap().json()).unwrap();
+    let listing = Server::new(dispatcher.clone()).unwrap().listed();
+    let entry: Value = listed(&listing, "peer_find");
     assert_eq!(entry["inputSchema"].to_string(), SCHEMA);
 
     let called = call(&dispatcher, "peer:find", value(ARGUMENTS)).await.unwrap();

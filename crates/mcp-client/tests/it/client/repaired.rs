@@ -58,12 +58,13 @@ async fn of_names_that_would_be_equal_the_one_that_needs_no_change_stays() {
         let served = Server::new(Dispatcher::new(Catalog::new([]).unwrap()).unwrap()).unwrap();
         let left_out = in_the_end(Proxy::new(served.clone(), backends).collect()).await;
         assert!(left_out.is_empty(), "{left_out}");
-        let listing = served.listing();
-        let names: Vec<&str> = listing.iter().map(|tool| tool.name()).collect();
+        let listing = served.listed();
+        let names: Vec<&str> = listing.iter().map(|tool| &*tool.name).collect();
         assert_eq!(names.len(), theirs.len(), "{theirs:?}: {names:?}");
         assert!(names.iter().all(|name| *name == "peer_a_b_c" || name.starts_with("peer_a_b_c_")), "{names:?}");
-        let exact = listing.get("peer_a_b_c").unwrap_or_else(|| panic!("{theirs:?}: {names:?}"));
-        let id = exact.tool().id().to_string();
+        let exact =
+            listing.iter().find(|tool| tool.name == "peer_a_b_c").unwrap_or_else(|| panic!("{theirs:?}: {names:?}"));
+        let id = exact.tool.id().to_string();
         let _ = in_the_end(served.dispatcher().call(&id, json!({}))).await;
         assert_eq!(server.requests.lock().unwrap().last().unwrap()["params"]["name"], "a_b_c", "{theirs:?}");
     }
@@ -179,8 +180,8 @@ async fn the_root_of_an_input_schema_is_plain_if_the_file_says_so() {
         let tool = dispatcher.catalog().resolve("peer:remove").unwrap();
         let listed = tool.input().as_value();
         assert_eq!(listed.get("oneOf").is_none(), is_plain, "{listed:#}");
-        let served = toolkit_mcp_server::Server::new(dispatcher.clone()).unwrap().listing();
-        let entry: Value = serde_json::from_slice(served.get("peer_remove").unwrap().json()).unwrap();
+        let served = toolkit_mcp_server::Server::new(dispatcher.clone()).unwrap().listed();
+        let entry = super::listed(&served, "peer_remove");
         assert_eq!(entry["inputSchema"].get("oneOf").is_none(), is_plain, "{entry:#}");
         assert_eq!(listed["properties"].as_object().unwrap().len(), if is_plain { 3 } else { 1 }, "{listed:#}");
         // The server decides about the combination.
