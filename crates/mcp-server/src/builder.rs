@@ -14,7 +14,7 @@ use toolkit::catalog::Naming;
 use toolkit::mcp::LIST_TTL_MS;
 use toolkit::resource::Resources;
 use toolkit::{CancelToken, Dispatcher, Tool};
-use toolkit_mcp::json_bytes;
+use toolkit_mcp::meta_fields;
 use toolkit_runtime::{CallLimiter, Mutex};
 
 use super::ask::{Keys, OpenRequests, Sealing, StateKey, UsedInMemory, UsedRecord, WaitingCalls};
@@ -473,11 +473,7 @@ impl ServerBuilder {
         let filters = [&self.filter, &self.direct];
         let served = ServedTools::new(self.dispatcher, self.naming, filters, &metrics, &Claims::default())?;
         served.check_apps(|uri| self.resources.may_serve(uri))?;
-        let mut meta = json_bytes(&json!({ "_meta": { "io.modelcontextprotocol/serverInfo": self.info } }));
-        // Removes the braces and adds a comma, so that the result's own fields can follow.
-        meta.remove(0);
-        meta.pop();
-        meta.push(b',');
+        let meta = meta_fields(&json!({ "_meta": { "io.modelcontextprotocol/serverInfo": self.info } }));
         let sealing = Sealing {
             keys: Keys::new(self.state_keys),
             ttl: self.state_ttl,

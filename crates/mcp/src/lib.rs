@@ -30,4 +30,4 @@ pub use self::meta::{
     SKILLS_EXTENSION, UI_EXTENSION, missing, parse_level, supported,
 };
 pub use self::param_headers::{ParamHeader, decoded, encoded};
-pub use self::rpc::{Code, RpcError, json_bytes, notification, request, response, with_meta};
+pub use self::rpc::{Code, RpcError, json_bytes, meta_fields, notification, request, response, with_meta};

@@ -99,6 +99,16 @@ pub fn response(id: &RawValue, meta: &[u8], result: &[u8]) -> Vec<u8> {
     bytes
 }
 
+/// Writes the fields of an object as [`response`] and [`with_meta`] put them before those of a result: without braces, with a
+/// comma at the end.
+pub fn meta_fields(object: &impl Serialize) -> Vec<u8> {
+    let mut fields = json_bytes(object);
+    fields.remove(0);
+    fields.pop();
+    fields.push(b',');
+    fields
+}
+
 /// Returns an object with these fields before its own; see [`response`].
 pub fn with_meta(meta: &[u8], object: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(meta.len() + object.len());

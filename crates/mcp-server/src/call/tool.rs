@@ -11,7 +11,7 @@ use toolkit::dispatch::BlockingThreads;
 use toolkit::mcp::{Revision, write_error, write_result};
 use toolkit::stream::Event;
 use toolkit::{Context, RunResult, Tool, ToolError};
-use toolkit_mcp::{Code, RpcError, json_bytes, response, with_meta};
+use toolkit_mcp::{Code, RpcError, json_bytes, meta_fields, response, with_meta};
 use toolkit_runtime::{CallPermit, run_tool};
 use tracing::Instrument;
 
@@ -208,12 +208,7 @@ const CALLED_KEY: &str = "rs.toolkit/calledTool";
 /// Returns the result of a tool that `call_tool` has called, with the name and the hints of the tool in `_meta`.
 fn with_called_tool(result: &[u8], name: &str, tool: &Tool) -> Vec<u8> {
     let called = json!({ "_meta": { CALLED_KEY: { "name": name, "annotations": tool.annotations() } } });
-    let mut meta = json_bytes(&called);
-    // Removes the braces and adds a comma, as `rpc::with_meta` expects it.
-    meta.remove(0);
-    meta.pop();
-    meta.push(b',');
-    with_meta(&meta, result)
+    with_meta(&meta_fields(&called), result)
 }
 
 /// Returns true if the client has cancelled the call.

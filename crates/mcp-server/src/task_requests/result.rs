@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use tokio::task::{AbortHandle, JoinSet};
 use toolkit::CancelToken;
 use toolkit::call::ask::Question;
-use toolkit_mcp::{Code, RpcError, json_bytes, response};
+use toolkit_mcp::{Code, RpcError, json_bytes, meta_fields, response};
 
 use super::{related, unknown_task};
 use crate::ask::Modes;
@@ -171,11 +171,7 @@ impl TaskResult {
         self.shared.tasks.mark_read(&self.task_id);
         match record.outcome() {
             Some(TaskOutcome::Completed { result, .. }) => {
-                let mut meta = json_bytes(&json!({ "_meta": related(&self.task_id) }));
-                // Removes the braces and adds a comma, so that the fields of the result can follow.
-                meta.remove(0);
-                meta.pop();
-                meta.push(b',');
+                let meta = meta_fields(&json!({ "_meta": related(&self.task_id) }));
                 Ok(response(&self.id, &meta, result.get().as_bytes()))
             }
             Some(TaskOutcome::Failed(error)) => {
