@@ -18,7 +18,6 @@ mod memory;
 mod record;
 mod registry;
 mod store;
-mod task_status;
 mod timestamp;
 
 use std::time::Duration;

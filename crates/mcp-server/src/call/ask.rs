@@ -150,8 +150,8 @@ impl TaskAsker {
         shared: &Arc<ServerState>,
         permit: PermitSlot,
     ) -> Self {
-        let (slot, modes) = (Arc::clone(offer.slot()), offer.modes());
-        let questions = shared.waiting.of_call(offer.caller());
+        let (slot, modes) = (Arc::clone(&offer.slot), offer.modes);
+        let questions = shared.waiting.of_call(&offer.caller);
         Self { shared: Arc::clone(shared), slot, rounds, modes, permit, questions }
     }
 
@@ -171,7 +171,7 @@ impl TaskAsker {
             })
         };
         // The answer must not be in vain.
-        let patience = task.deadline().map_or(Duration::MAX, |deadline| deadline.duration_since(Instant::now()));
+        let patience = task.deadline.map_or(Duration::MAX, |deadline| deadline.duration_since(Instant::now()));
         self.permit.without(patience, answer).await
     }
 }

@@ -26,14 +26,15 @@ pub(super) type TaskSlot = Arc<SetOnce<Arc<LiveTask>>>;
 /// The terms on which a call may become a task.
 pub(crate) struct TaskOffer {
     /// The identity of the caller.
-    owner: Option<String>,
+    pub(super) owner: Option<String>,
     /// The name of the caller for limits.
-    caller: String,
-    ttl: Duration,
-    is_requested: bool,
+    pub(super) caller: String,
+    pub(super) ttl: Duration,
+    /// True if the client has requested the task, which it does before revision 2026-07-28. Later, the server decides.
+    pub(super) is_requested: bool,
     /// The ways in which the client can ask its user.
-    modes: Modes,
-    slot: TaskSlot,
+    pub(super) modes: Modes,
+    pub(super) slot: TaskSlot,
     /// The message of the last progress before the call became a task.
     last_message: Mutex<String>,
 }
@@ -43,33 +44,6 @@ impl TaskOffer {
         let owner = peer.identity();
         let caller = peer.name(peer.session.unwrap_or_default());
         Self { owner, caller, ttl, is_requested, modes, slot: TaskSlot::default(), last_message: Mutex::default() }
-    }
-
-    pub(super) fn owner(&self) -> Option<&str> {
-        self.owner.as_deref()
-    }
-
-    /// Returns the name of the caller for limits.
-    pub(super) fn caller(&self) -> &str {
-        &self.caller
-    }
-
-    pub(super) fn ttl(&self) -> Duration {
-        self.ttl
-    }
-
-    /// Returns true if the client has requested the task, which it does before revision 2026-07-28. Later, the server
-    /// decides.
-    pub(super) fn is_requested(&self) -> bool {
-        self.is_requested
-    }
-
-    pub(super) fn modes(&self) -> Modes {
-        self.modes
-    }
-
-    pub(super) fn slot(&self) -> &TaskSlot {
-        &self.slot
     }
 
     /// Returns true once the call has become a task.

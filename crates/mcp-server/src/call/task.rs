@@ -37,7 +37,7 @@ pub(super) async fn run_with_offer(
     let mut promotion = Promotion::new(offer, call);
     let (to_request, mut messages) = channel(1);
     let start = || RunningTask(start(ToRequest(to_request)));
-    if offer.is_requested() {
+    if offer.is_requested {
         // A requested task exists before its call starts.
         let created = promotion.created().await;
         return match created {
@@ -98,7 +98,7 @@ async fn run_task(call: Arc<Call>, mut running: RunningTask, task: Arc<LiveTask>
             let read = spawn_tool("tasks", async move { outcome(&reply.bytes) });
             read.await.ok().flatten().unwrap_or_else(|| TaskOutcome::failed("the call has no result"))
         }
-        () = reached(task.deadline()) => TaskOutcome::failed("the task has expired before its call had ended"),
+        () = reached(task.deadline) => TaskOutcome::failed("the task has expired before its call had ended"),
     };
     drop(running);
     let shared = Arc::clone(&call.shared);
@@ -144,8 +144,8 @@ struct Promotion {
 impl Promotion {
     fn new(offer: &TaskOffer, call: &Call) -> Self {
         let tasks = Arc::clone(&call.shared.tasks);
-        let wait = if offer.is_requested() { Duration::ZERO } else { tasks.limits().after };
-        let (owner, ttl) = (offer.owner().map(str::to_owned), offer.ttl());
+        let wait = if offer.is_requested { Duration::ZERO } else { tasks.limits().after };
+        let (owner, ttl) = (offer.owner.clone(), offer.ttl);
         let (tool, n_bytes) = (call.tool().clone(), call.argument_bytes());
         Self {
             due: Instant::now().checked_add(wait),

@@ -104,13 +104,13 @@ impl Index {
 
     pub(super) fn insert_live(&mut self, task: &Arc<LiveTask>, n_bytes: usize) {
         let entry = IndexedTask {
-            owner: task.owner().map(str::to_owned),
-            tool: TaskTool::Known(task.tool().clone()),
+            owner: task.owner.clone(),
+            tool: TaskTool::Known(task.tool.clone()),
             expires_at: task.record().expires_at(),
             n_bytes,
             state: IndexedState::Live(Arc::clone(task)),
         };
-        self.tasks.insert(task.id().to_owned(), entry);
+        self.tasks.insert(task.id.clone(), entry);
     }
 
     /// Inserts a task of an earlier process.

@@ -11,20 +11,19 @@ use toolkit::{CancelToken, Tool};
 use toolkit_runtime::Mutex;
 
 use self::questions::AskedQuestion;
-use super::record::TaskRecord;
-use super::task_status::status_message;
+use super::record::{TaskRecord, status_message};
 use super::timestamp::Timestamp;
 
 /// A task whose call runs.
 #[derive(Debug)]
 pub(crate) struct LiveTask {
-    id: String,
-    owner: Option<String>,
-    tool: Tool,
+    pub(super) id: String,
+    pub(super) owner: Option<String>,
+    pub(super) tool: Tool,
     created_at: Timestamp,
     ttl: Duration,
-    /// `None` for a time that is too far away.
-    deadline: Option<Instant>,
+    /// The time at which the task is removed, unless its call ends before; `None` for one that is too far away.
+    pub(crate) deadline: Option<Instant>,
     state: Mutex<LiveState>,
     changed: watch::Sender<()>,
     cancel: CancelToken,
@@ -61,23 +60,6 @@ impl LiveTask {
             changed: watch::Sender::new(()),
             cancel: CancelToken::new(),
         }
-    }
-
-    pub(crate) fn id(&self) -> &str {
-        &self.id
-    }
-
-    pub(crate) fn owner(&self) -> Option<&str> {
-        self.owner.as_deref()
-    }
-
-    pub(crate) fn tool(&self) -> &Tool {
-        &self.tool
-    }
-
-    /// Returns the time at which the task is removed, unless its call ends before.
-    pub(crate) fn deadline(&self) -> Option<Instant> {
-        self.deadline
     }
 
     /// Returns the record of the task as of now.

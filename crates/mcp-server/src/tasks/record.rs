@@ -7,11 +7,13 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use toolkit::mcp::Revision;
 
-use super::task_status::{Status, status_message};
 use super::timestamp::Timestamp;
 
 /// The time between two requests that the server suggests to clients.
 const POLL_INTERVAL_MS: u64 = 1000;
+
+/// The maximum length of a status message, in characters.
+const MAX_MESSAGE: usize = 500;
 
 /// The stored state of a task.
 #[derive(Debug, Serialize, Deserialize)]
@@ -92,13 +94,13 @@ impl TaskRecord {
     pub(crate) fn view(&self, revision: Revision, questions: Option<Map<String, Value>>) -> TaskView<'_> {
         let is_legacy = revision == Revision::V2025_11_25;
         let status = match &self.outcome {
-            None if questions.is_some() => Status::InputRequired,
-            None => Status::Working,
+            None if questions.is_some() => "input_required",
+            None => "working",
             // Until 2025-11-25, a failed tool is a failed task.
-            Some(TaskOutcome::Completed { is_error: true, .. }) if is_legacy => Status::Failed,
-            Some(TaskOutcome::Completed { .. }) => Status::Completed,
-            Some(TaskOutcome::Failed(_)) => Status::Failed,
-            Some(TaskOutcome::Cancelled) => Status::Cancelled,
+            Some(TaskOutcome::Completed { is_error: true, .. }) if is_legacy => "failed",
+            Some(TaskOutcome::Completed { .. }) => "completed",
+            Some(TaskOutcome::Failed(_)) => "failed",
+            Some(TaskOutcome::Cancelled) => "cancelled",
         };
         let modern = |value| (!is_legacy).then_some(value);
         let legacy = |value| is_legacy.then_some(value);
@@ -111,7 +113,7 @@ impl TaskRecord {
             meta: None,
             result_type: None,
             task_id: &self.task_id,
-            status: status.as_str(),
+            status,
             status_message: self.status_message.as_deref(),
             created_at: self.created_at,
             last_updated_at: self.last_updated_at,
@@ -167,4 +169,9 @@ impl<'t> TaskView<'t> {
     pub(crate) fn result_type(self, kind: &'static str) -> Self {
         Self { result_type: Some(kind), ..self }
     }
+}
+
+/// Creates a status message from a text of any length.
+pub(super) fn status_message(text: &str) -> String {
+    text.chars().take(MAX_MESSAGE).collect()
 }

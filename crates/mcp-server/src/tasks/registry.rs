@@ -149,7 +149,7 @@ impl Tasks {
         let task = Arc::new(LiveTask::new(id, owner, tool, ttl));
         let (removed, has_room) = {
             let mut index = self.index.lock();
-            let (removed, has_room) = index.make_room(task.owner(), n_bytes, &self.limits);
+            let (removed, has_room) = index.make_room(task.owner.as_deref(), n_bytes, &self.limits);
             if has_room {
                 index.insert_live(&task, n_bytes);
             }
@@ -160,7 +160,7 @@ impl Tasks {
             return Err(CreateError::Full);
         }
         let created = Created { tasks: Arc::clone(&self), task: Arc::clone(&task), is_kept: false };
-        match self.save(task.id(), json_bytes(&task.record())).await {
+        match self.save(&task.id, json_bytes(&task.record())).await {
             true => Ok(created),
             false => Err(CreateError::Store),
         }
@@ -181,11 +181,11 @@ impl Tasks {
             bytes = json_bytes(&record);
         }
         let n_bytes = bytes.len();
-        let mut is_stored = self.save(task.id(), bytes.clone()).await;
+        let mut is_stored = self.save(&task.id, bytes.clone()).await;
         for wait in RETRIES {
             if !is_stored {
                 sleep(wait).await;
-                is_stored = self.save(task.id(), bytes.clone()).await;
+                is_stored = self.save(&task.id, bytes.clone()).await;
             }
         }
         let expires_at = record.expires_at();
@@ -318,8 +318,8 @@ impl Created {
 impl Drop for Created {
     fn drop(&mut self) {
         if !self.is_kept {
-            self.tasks.index.lock().remove(self.task.id());
-            self.tasks.remove_records(vec![self.task.id().to_owned()]);
+            self.tasks.index.lock().remove(&self.task.id);
+            self.tasks.remove_records(vec![self.task.id.clone()]);
         }
     }
 }
