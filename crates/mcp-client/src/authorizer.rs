@@ -47,6 +47,12 @@ pub(super) struct AuthorizationError {
     pub(super) retry_after: Option<Duration>,
 }
 
+impl AuthorizationError {
+    pub(super) fn denied(message: impl Into<String>) -> Self {
+        Self { kind: ErrorKind::Denied, message: message.into(), cause: None, retry_after: None }
+    }
+}
+
 impl fmt::Display for AuthorizationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the server {}", self.message)

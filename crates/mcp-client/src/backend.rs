@@ -107,8 +107,7 @@ impl McpBackend {
     }
 
     pub(super) fn with_may_ask(self, may_ask: bool) -> Self {
-        let remote = Remote { may_ask, ..self.link.remote().clone() };
-        Self { link: Arc::new(Link::new(remote)), ..self }
+        self.with_remote(|remote| remote.may_ask = may_ask)
     }
 
     /// Sets the timeout of a call, also of one that runs as a task. The limits of the dispatcher apply too. Default: 5
@@ -205,8 +204,8 @@ impl McpBackend {
         let Some(endpoint) = self.endpoint().cloned() else {
             return self;
         };
-        let remote = Remote { target: Arc::new(RemoteTarget::Http(change(endpoint))), ..self.link.remote().clone() };
-        Self { link: Arc::new(Link::new(remote)), ..self }
+        let target = Arc::new(RemoteTarget::Http(change(endpoint)));
+        self.with_remote(|remote| remote.target = target)
     }
 
     /// Returns true if the server would be started or reached in the same way, with the same limits and trust.
@@ -219,18 +218,18 @@ impl McpBackend {
             && ours.target.is_same(&theirs.target)
     }
 
-    /// Changes the limits and uses a new connection, since existing clones may have other limits.
     fn limited(self, change: impl FnOnce(&mut Limits)) -> Self {
-        let mut remote = self.link.remote().clone();
-        change(&mut remote.limits);
-        Self { link: Arc::new(Link::new(remote)), ..self }
+        self.with_remote(|remote| change(&mut remote.limits))
     }
-}
 
-impl McpBackend {
     pub(super) fn with_choices(self, change: impl FnOnce(&mut Choices)) -> Self {
+        self.with_remote(|remote| change(&mut remote.choices))
+    }
+
+    /// Changes the settings and uses a new connection, since existing clones may have other settings.
+    fn with_remote(self, change: impl FnOnce(&mut Remote)) -> Self {
         let mut remote = self.link.remote().clone();
-        change(&mut remote.choices);
+        change(&mut remote);
         Self { link: Arc::new(Link::new(remote)), ..self }
     }
 

@@ -177,7 +177,7 @@ async fn called(
     };
     if let Some(task) = task {
         if let Some(running) = &running {
-            running.runs_as(task.id());
+            running.runs_as(&task.id);
         }
         return tasks::finish(link, call, connection, running, listener, task).await;
     }

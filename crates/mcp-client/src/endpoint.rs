@@ -237,7 +237,7 @@ impl Endpoint {
     pub(super) fn authorizer(&self) -> Result<Option<Arc<dyn Authorizer>>, BoxError> {
         #[cfg(feature = "oauth")]
         if let Some(logins) = &self.logins {
-            return Ok(Some(logins.authorizer(&self.url, &self.authorities)?));
+            return Ok(Some(Arc::new(logins.authorization(&self.url, &self.authorities)?)));
         }
         Ok(None)
     }

@@ -34,14 +34,15 @@ use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
 use toolkit_runtime::Authorities;
 
-use self::authorization::{Authorization, AuthorizationState};
+pub(super) use self::authorization::Authorization;
+use self::authorization::AuthorizationState;
 use self::fetch::Fetcher;
 pub use self::login::{Login, LoginState};
 pub use self::oauth_error::OAuthError;
 pub use self::settings::OAuth;
 pub use self::store::{FileTokens, MemoryTokens, TokenLock, TokenStore, TokenStoreError};
 use super::address_policy::AddressPolicy;
-use super::authorizer::{Authorizer, connect_locally};
+use super::authorizer::connect_locally;
 
 /// The logins at one server. Clones share them.
 #[derive(Clone)]
@@ -59,31 +60,7 @@ impl Logins {
         &self.settings
     }
 
-    pub(super) fn authorizer(
-        &self,
-        server: &Url,
-        authorities: &Authorities,
-    ) -> Result<Arc<dyn Authorizer>, OAuthError> {
-        Ok(Arc::new(self.authorization(server, authorities)?))
-    }
-
-    pub(super) async fn login(&self, server: &Url, authorities: &Authorities) -> Result<Login, OAuthError> {
-        self.authorization(server, authorities)?.login().await
-    }
-
-    pub(super) async fn logout(&self, server: &Url, authorities: &Authorities) -> Result<bool, OAuthError> {
-        self.authorization(server, authorities)?.logout().await
-    }
-
-    pub(super) async fn state(
-        &self,
-        server: &Url,
-        authorities: &Authorities,
-    ) -> Result<Option<LoginState>, OAuthError> {
-        self.authorization(server, authorities)?.login_state().await
-    }
-
-    fn authorization(&self, server: &Url, authorities: &Authorities) -> Result<Authorization, OAuthError> {
+    pub(super) fn authorization(&self, server: &Url, authorities: &Authorities) -> Result<Authorization, OAuthError> {
         let tls = match server.scheme() {
             "https" => authorities.tls(),
             // The authorization server of a server on this machine may be elsewhere.

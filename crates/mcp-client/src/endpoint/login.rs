@@ -3,7 +3,7 @@
 use http::header::AUTHORIZATION;
 
 use super::Endpoint;
-use crate::oauth::{Login, LoginState, Logins, OAuth, OAuthError};
+use crate::oauth::{Authorization, Login, LoginState, Logins, OAuth, OAuthError};
 
 /// The source of the credentials of an [`Endpoint`].
 ///
@@ -64,7 +64,7 @@ impl Endpoint {
     /// Returns an error if [`Endpoint::oauth`] was not called, the settings contain client credentials, a server cannot be
     /// reached, or its metadata is missing or not valid.
     pub async fn login(&self) -> Result<Login, OAuthError> {
-        self.logins()?.login(&self.url, &self.authorities).await
+        self.authorization()?.login().await
     }
 
     /// Removes the login from the store. Returns true if there was one.
@@ -86,7 +86,7 @@ impl Endpoint {
     /// # }
     /// ```
     pub async fn logout(&self) -> Result<bool, OAuthError> {
-        self.logins()?.logout(&self.url, &self.authorities).await
+        self.authorization()?.logout().await
     }
 
     /// Returns the state of the stored login, or `None` without a login. No request is sent.
@@ -95,7 +95,7 @@ impl Endpoint {
     ///
     /// Returns an error if [`Endpoint::oauth`] was not called, or the store cannot be read.
     pub async fn login_state(&self) -> Result<Option<LoginState>, OAuthError> {
-        self.logins()?.state(&self.url, &self.authorities).await
+        self.authorization()?.login_state().await
     }
 
     /// Returns the source of the credentials in requests, for `login` of a command line.
@@ -134,7 +134,8 @@ impl Endpoint {
         }
     }
 
-    pub(super) fn logins(&self) -> Result<&Logins, OAuthError> {
-        self.logins.as_ref().ok_or_else(|| OAuthError::new("the endpoint has no settings for logins"))
+    fn authorization(&self) -> Result<Authorization, OAuthError> {
+        let no_logins = || OAuthError::new("the endpoint has no settings for logins");
+        self.logins.as_ref().ok_or_else(no_logins)?.authorization(&self.url, &self.authorities)
     }
 }

@@ -41,43 +41,28 @@ impl Http {
     }
 
     async fn answered(&self, peer: &Arc<Peer>, mut asked: Asked<'_>, post: &Post) -> PeerAnswer {
-        let delivered = tokio::select! {
+        let answer = tokio::select! {
             biased;
-            answer = &mut asked.answer => {
-                asked.is_sent = false;
-                return answer.unwrap_or(Err(Failure::Closed));
-            }
-            delivered = self.exchange(peer, post) => delivered,
-        };
-        match delivered {
-            Ok(Delivery::Answered) => {
-                asked.is_sent = false;
-                asked.answer.try_recv().unwrap_or(Err(Failure::Closed))
-            }
-            Ok(Delivery::Accepted(status)) => {
-                // Only a stream of another request can deliver the answer.
-                let mut n_streams = self.n_streams.subscribe();
-                let is_over = async { n_streams.wait_for(|n| *n == 0).await.is_ok() };
-                tokio::select! {
-                    biased;
-                    answer = &mut asked.answer => {
-                        asked.is_sent = false;
-                        answer.unwrap_or(Err(Failure::Closed))
-                    }
-                    _ = is_over => {
-                        asked.is_sent = false;
-                        match self.legacy {
+            answer = &mut asked.answer => answer.unwrap_or(Err(Failure::Closed)),
+            delivered = self.exchange(peer, post) => match delivered {
+                Ok(Delivery::Answered) => asked.answer.try_recv().unwrap_or(Err(Failure::Closed)),
+                Ok(Delivery::Accepted(status)) => {
+                    // Only a stream of another request can deliver the answer.
+                    let mut n_streams = self.n_streams.subscribe();
+                    tokio::select! {
+                        biased;
+                        answer = &mut asked.answer => answer.unwrap_or(Err(Failure::Closed)),
+                        _ = async { n_streams.wait_for(|n| *n == 0).await.is_ok() } => match self.legacy {
                             Some(_) => Err(Failure::Closed),
                             None => Err(Failure::Status(HttpFailure::of_status(status))),
-                        }
+                        },
                     }
                 }
-            }
-            Err(failure) => {
-                asked.is_sent = false;
-                Err(failure)
-            }
-        }
+                Err(failure) => Err(failure),
+            },
+        };
+        asked.is_sent = false;
+        answer
     }
 
     /// Sends a message that has no answer.

@@ -1,7 +1,7 @@
 //! Tokens of requests.
 
 use http::StatusCode;
-use toolkit::call::{ErrorKind, SecretString};
+use toolkit::call::SecretString;
 use toolkit::internals::CallerToken;
 
 use super::client::Http;
@@ -37,12 +37,7 @@ impl Http {
                 return answer;
             };
             if n_replaced == MAX_TOKENS_REPLACED {
-                return Err(Failure::Authorization(AuthorizationError {
-                    kind: ErrorKind::Denied,
-                    message: "rejects each new access token".to_owned(),
-                    cause: None,
-                    retry_after: None,
-                }));
+                return Err(denied("rejects each new access token"));
             }
             token = Some(authorizer.replace(token.as_ref(), &challenge).await.map_err(Failure::Authorization)?);
             n_replaced += 1;
@@ -61,10 +56,6 @@ impl Http {
     {
         let token = authorizer.exchanged(caller, None).await.map_err(Failure::Authorization)?;
         let answer = send(Some(token.clone())).await;
-        let denied = |message: &str| {
-            let (kind, message) = (ErrorKind::Denied, message.to_owned());
-            Failure::Authorization(AuthorizationError { kind, message, cause: None, retry_after: None })
-        };
         match answer.as_ref().err().and_then(challenge) {
             None => return answer,
             // The authorization server has decided what the caller may do.
@@ -88,6 +79,10 @@ impl Http {
             None => Ok(self.token.clone()),
         }
     }
+}
+
+fn denied(message: &str) -> Failure {
+    Failure::Authorization(AuthorizationError::denied(message))
 }
 
 /// Returns the challenge of a response that rejects the token, which may be empty.

@@ -37,7 +37,7 @@ const MAX_STEP_UPS: u32 = 20;
 
 /// The login at one server. Clones share it.
 #[derive(Clone)]
-pub(super) struct Authorization {
+pub(crate) struct Authorization {
     pub(super) server: Url,
     pub(super) settings: Arc<OAuth>,
     pub(super) fetcher: Fetcher,
@@ -149,7 +149,7 @@ impl Authorization {
         // Another login would not help.
         let is_new = matches!(&cached.attempt, Some((at, None)) if at.elapsed() < MIN_INTERVAL);
         if is_new && cached.is_valid(used) && !self.is_accepted(used) {
-            return Err(denied("rejects an access token that was just issued".to_owned()));
+            return Err(AuthorizationError::denied("rejects an access token that was just issued"));
         }
         let reason = if cached.is_valid(used) { Renewal::Rejected } else { Renewal::Expired };
         self.renew(&mut cached, used, reason).await.map_err(|error| self.failed(&error))
@@ -260,7 +260,7 @@ impl Authorization {
             if cached.n_step_ups == MAX_STEP_UPS {
                 let Named { list, others } = scopes::named(&challenge.scopes);
                 let message = format!("requires other scopes with each request, at last {list}");
-                return Err(AuthorizationError { cause: others, ..denied(message) });
+                return Err(AuthorizationError { cause: others, ..AuthorizationError::denied(message) });
             }
             cached.n_step_ups += 1;
             request = Some(self.client_request().await.map_err(failed)?);
@@ -275,7 +275,7 @@ impl Authorization {
             let scopes = [&*grant.requested, &*grant.granted, &*challenge.scopes].concat();
             self.request(cached, request, scopes).await.map_err(failed)?;
             let token = cached.grant.as_ref().and_then(Grant::valid_token);
-            return token.ok_or_else(|| denied("issues tokens that have expired already".to_owned()));
+            return token.ok_or_else(|| AuthorizationError::denied("issues tokens that have expired already"));
         }
         let required = grant.required.iter().chain(&challenge.scopes).map(String::as_str);
         grant.required = scopes::union([], required);
@@ -293,12 +293,11 @@ impl Authorization {
         };
         // Another login would not help, unless it is that of another user.
         if challenge.scopes.is_empty() {
-            return Err(denied(
-                "does not allow this request, and does not name the scopes that it requires".to_owned(),
-            ));
+            let message = "does not allow this request, and does not name the scopes that it requires";
+            return Err(AuthorizationError::denied(message));
         }
         let Named { list, others } = scopes::named(&challenge.scopes);
-        let denied = |message| Err(AuthorizationError { cause: others, ..denied(message) });
+        let denied = |message: String| Err(AuthorizationError { cause: others, ..AuthorizationError::denied(message) });
         if scopes::covers(&grant.granted, &challenge.scopes) {
             return denied(format!("rejects a token with the scopes that it requires: {list}"));
         }
@@ -381,10 +380,6 @@ pub(super) fn initial_scopes(settings: &OAuth, challenge: &Challenge, published:
 }
 
 /// Creates the error of a request that the server does not allow, whatever the login.
-fn denied(message: String) -> AuthorizationError {
-    AuthorizationError { kind: ErrorKind::Denied, message, cause: None, retry_after: None }
-}
-
 /// Both run on tasks of their own: a call that is canceled while tokens are renewed would lose a refresh token that the
 /// authorization server has replaced already.
 impl Authorizer for Authorization {

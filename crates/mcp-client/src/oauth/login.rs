@@ -88,7 +88,7 @@ pub struct LoginState {
 
 impl Authorization {
     /// Starts a login: finds the authorization server, gets a client, and listens for the redirect.
-    pub(super) async fn login(self) -> Result<Login, OAuthError> {
+    pub(crate) async fn login(self) -> Result<Login, OAuthError> {
         self.settings.check()?;
         if self.settings.is_client {
             return Err(OAuthError::new("a client with client credentials has no login"));
@@ -170,7 +170,7 @@ impl Authorization {
     }
 
     /// Removes the login.
-    pub(super) async fn logout(self) -> Result<bool, OAuthError> {
+    pub(crate) async fn logout(self) -> Result<bool, OAuthError> {
         let mut cached = self.cached().await;
         let store = &self.settings.store;
         let _lock = store.lock(self.key()).await.map_err(store_error)?;
@@ -181,7 +181,7 @@ impl Authorization {
     }
 
     /// Returns the state of the stored login.
-    pub(super) async fn login_state(&self) -> Result<Option<LoginState>, OAuthError> {
+    pub(crate) async fn login_state(&self) -> Result<Option<LoginState>, OAuthError> {
         let grant = self.load().await?;
         Ok(grant.filter(|grant| grant.access_token.is_some()).map(|grant| state_of(&grant)))
     }

@@ -49,8 +49,7 @@ const KEYS: [(&str, Setting); 21] = [
     ("prefix", |backend, value| Ok(backend.prefix(flag(value)?))),
     ("outputValidation", |backend, value| {
         let known = [("strict", OutputCheck::Strict), ("warn", OutputCheck::Warn), ("off", OutputCheck::Off)];
-        let check = known.into_iter().find(|(name, _)| value == name).map(|(_, check)| check);
-        let check = check.ok_or_else(|| "must be `strict`, `warn` or `off`".to_owned())?;
+        let check = named(value, known, "must be `strict`, `warn` or `off`")?;
         Ok(backend.with_choices(|choices| choices.output = check))
     }),
     ("coercion", |backend, value| {
@@ -60,8 +59,7 @@ const KEYS: [(&str, Setting); 21] = [
             ("lossless", Coercion::Lossless),
             ("lenient", Coercion::Lenient),
         ];
-        let coercion = known.into_iter().find(|(name, _)| value == name).map(|(_, coercion)| coercion);
-        let coercion = coercion.ok_or_else(|| "must be `off`, `null-as-absent`, `lossless` or `lenient`".to_owned())?;
+        let coercion = named(value, known, "must be `off`, `null-as-absent`, `lossless` or `lenient`")?;
         Ok(backend.with_choices(|choices| choices.coercion = Some(coercion)))
     }),
     ("plainInputSchemas", |backend, value| Ok(backend.plain_input_schemas(flag(value)?))),
@@ -162,6 +160,10 @@ fn tool_changes(value: &Value) -> Result<BTreeMap<String, ToolChange>, String> {
         Ok((name.clone(), change))
     };
     tools.iter().map(change).collect()
+}
+
+fn named<T, const N: usize>(value: &Value, known: [(&str, T); N], wrong: &str) -> Result<T, String> {
+    known.into_iter().find(|(name, _)| value == name).map(|(_, named)| named).ok_or_else(|| wrong.to_owned())
 }
 
 fn flag(value: &Value) -> Result<bool, String> {

@@ -54,12 +54,6 @@ pub(crate) async fn create(
 
 /// A task that the server has created for a call. Dropping it cancels the task.
 pub(crate) struct CreatedTask {
-    pub(super) id: Arc<str>,
+    pub(crate) id: Arc<str>,
     pub(super) cancel: TaskGuard,
-}
-
-impl CreatedTask {
-    pub(crate) fn id(&self) -> &Arc<str> {
-        &self.id
-    }
 }

@@ -44,7 +44,7 @@ impl Drop for TaskGuard {
         let (Some(connection), Ok(runtime)) = (connection, tokio::runtime::Handle::try_current()) else {
             return;
         };
-        let (request, caller) = (request::cancel(&self.id), std::mem::take(&mut self.caller));
+        let (request, caller) = (request::about("tasks/cancel", &self.id), std::mem::take(&mut self.caller));
         runtime.spawn(async move {
             // The task may have ended in the meantime, which is an error of the server.
             let _ = timeout(CANCEL_TIMEOUT, connection.ask(request.from(caller))).await;

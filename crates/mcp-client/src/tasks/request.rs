@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use crate::call_params::CallParams;
 use crate::outgoing::Request;
@@ -21,22 +21,7 @@ pub(crate) fn request_of_call(params: &CallParams, limit: Duration) -> Request {
     params.request().with("task", &json!({ "ttl": ttl }))
 }
 
-/// Returns the request for the state of a task.
-pub(super) fn get(id: &str) -> Request {
-    Request::about("tasks/get", "taskId", id)
-}
-
-/// Returns the request for the result of a task, in revision 2025-11-25.
-pub(super) fn result(id: &str) -> Request {
-    Request::about("tasks/result", "taskId", id)
-}
-
-/// Returns the request with answers to the questions of a task, in the extension.
-pub(super) fn update(id: &str, responses: &Map<String, Value>) -> Request {
-    Request::about("tasks/update", "taskId", id).with("inputResponses", responses)
-}
-
-/// Returns the request to cancel a task.
-pub(super) fn cancel(id: &str) -> Request {
-    Request::about("tasks/cancel", "taskId", id)
+/// Returns a request about a task.
+pub(super) fn about(method: &'static str, id: &str) -> Request {
+    Request::about(method, "taskId", id)
 }

@@ -20,8 +20,8 @@ use crate::remote::{Remote, timed_out};
 /// Sends the requests about a task, over the current connection. Dropping it cancels the task, unless it has ended.
 pub(super) struct Requester<'c> {
     link: &'c Link,
-    context: &'c Context,
-    connection: Arc<Connection>,
+    pub(super) context: &'c Context,
+    pub(super) connection: Arc<Connection>,
     /// The call on this connection, whose user the server may ask.
     running: Option<RunningCall>,
     pub(super) id: Arc<str>,
@@ -49,18 +49,6 @@ impl<'c> Requester<'c> {
 
     pub(super) fn remote(&self) -> &'c Remote {
         self.link.remote()
-    }
-
-    pub(super) fn context(&self) -> &'c Context {
-        self.context
-    }
-
-    pub(super) fn connection(&self) -> &Arc<Connection> {
-        &self.connection
-    }
-
-    pub(super) fn id(&self) -> &Arc<str> {
-        &self.id
     }
 
     /// Reconnects if the connection is lost.

@@ -41,7 +41,7 @@ pub(super) struct TaskWaiting<'c> {
 
 impl<'c> TaskWaiting<'c> {
     pub(super) fn new(requester: Requester<'c>, listener: &'c Arc<Listener>) -> Self {
-        let watch = Arc::new(TaskWatch::new(requester.id()));
+        let watch = Arc::new(TaskWatch::new(&requester.id));
         let (interval, wait, answers) = (MIN_INTERVAL, MIN_INTERVAL, Answers::default());
         Self { requester, listener, watch, interval, wait, has_ended: false, answers, n_early: 0 }
     }
@@ -55,9 +55,9 @@ impl<'c> TaskWaiting<'c> {
         match snapshot.status {
             Status::Working => Ok(None),
             Status::Cancelled => Err(self.canceled()),
-            status if self.requester.connection().is_legacy() => self.read_result(status.is_terminal()).await,
+            status if self.requester.connection.is_legacy() => self.read_result(status.is_terminal()).await,
             Status::InputRequired => {
-                let asking = self.answers.ask(self.remote(), self.requester.context(), &snapshot);
+                let asking = self.answers.ask(self.remote(), self.requester.context, &snapshot);
                 asking.await.map_err(TaskFailure::Final)?;
                 self.send_answers().await.map(|()| None)
             }
@@ -89,7 +89,7 @@ impl<'c> TaskWaiting<'c> {
 
     /// Requests the state of the task.
     async fn get(&mut self) -> Result<Snapshot, TaskFailure> {
-        let mut request = request::get(self.requester.id());
+        let mut request = request::about("tasks/get", &self.requester.id);
         request.task = Some(Arc::clone(&self.watch));
         let response = self.requester.ask(request).await?.map_err(|error| {
             TaskFailure::Final(match error.has_code(Code::InvalidParams) {
@@ -105,7 +105,7 @@ impl<'c> TaskWaiting<'c> {
                 false => self.remote().convert(&error),
             })
         })?;
-        let snapshot = Snapshot::parse(self.requester.id(), &response);
+        let snapshot = Snapshot::parse(&self.requester.id, &response);
         let snapshot = snapshot.map_err(|how| TaskFailure::Final(self.remote().invalid_response(how)))?;
         if self.has_ended && !snapshot.status.is_terminal() {
             return Err(TaskFailure::Final(
@@ -123,8 +123,8 @@ impl<'c> TaskWaiting<'c> {
     /// Requests the result, in revision 2025-11-25. The server sends the questions of the task while this request is
     /// open. Returns `None` if the server does not wait for the end of the task.
     async fn read_result(&mut self, has_ended: bool) -> Result<Option<Raw>, TaskFailure> {
-        let (connection, mut has_ended) = (Arc::clone(self.requester.connection()), has_ended);
-        let request = request::result(self.requester.id()).from(self.requester.caller()?);
+        let (connection, mut has_ended) = (Arc::clone(&self.requester.connection), has_ended);
+        let request = request::about("tasks/result", &self.requester.id).from(self.requester.caller()?);
         let mut result = pin!(connection.ask(request));
         loop {
             let limit = self.remote().limits.start;
@@ -170,7 +170,8 @@ impl<'c> TaskWaiting<'c> {
         let Some(responses) = self.answers.unsent() else {
             return Ok(());
         };
-        self.requester.ask(request::update(self.requester.id(), responses)).await?.map_err(|error| {
+        let request = request::about("tasks/update", &self.requester.id).with("inputResponses", responses);
+        self.requester.ask(request).await?.map_err(|error| {
             let message = format!("{} rejected the answers of the user", self.remote());
             TaskFailure::Final(ToolError::failed(followed(&message, &text_of(&error))))
         })?;

@@ -83,21 +83,14 @@ impl Authorization {
 }
 
 fn not_exchanged(error: &OAuthError) -> AuthorizationError {
+    let denied = AuthorizationError::denied(
+        "cannot be used for this caller: its authorization server does not exchange the caller's token",
+    );
     let cause = Some(error.to_string());
-    match error.is_temporary() {
-        true => AuthorizationError {
-            kind: ErrorKind::Unavailable,
-            message: "cannot be used for this caller at the moment, since the caller's token cannot be exchanged"
-                .to_owned(),
-            cause,
-            retry_after: Some(MIN_INTERVAL),
-        },
-        false => AuthorizationError {
-            kind: ErrorKind::Denied,
-            message: "cannot be used for this caller: its authorization server does not exchange the caller's token"
-                .to_owned(),
-            cause,
-            retry_after: None,
-        },
+    if !error.is_temporary() {
+        return AuthorizationError { cause, ..denied };
     }
+    let message = "cannot be used for this caller at the moment, since the caller's token cannot be exchanged";
+    let (kind, message) = (ErrorKind::Unavailable, message.to_owned());
+    AuthorizationError { kind, message, cause, retry_after: Some(MIN_INTERVAL) }
 }
