@@ -192,11 +192,7 @@ fn changes(imported: &Tool, now: Option<&Tool>, schemas: &Comparer) -> Vec<Diagn
     breaks.map(diagnostic).collect()
 }
 
-impl fmt::Debug for Import {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Import").field("server", &self.server).field("tools", &self.tools.len()).finish_non_exhaustive()
-    }
-}
+crate::debug_fields!(it, Import { server, tools: it.tools.len() });
 
 /// Generated code: the constants, and the encoding of the arguments of imported tools and the decoding of their results.
 #[doc(hidden)]

@@ -177,6 +177,29 @@ macro_rules! link {
     ($($krate:ident),* $(,)?) => { $( use $krate as _; )* };
 }
 
+/// Implements `Debug` with some fields of a type, for those that hold functions, secrets or much data. A field is given as
+/// in an expression that creates the type, by its name or with a value, which refers to the type by the name before it.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! debug_fields {
+    (@value $it:ident $field:ident) => { $it.$field };
+    (@value $it:ident $field:ident $value:expr) => { $value };
+    ($Type:ident $(<$lifetime:lifetime>)? { $($field:ident),* $(,)? }) => {
+        $crate::debug_fields!(it, $Type $(<$lifetime>)? { $($field),* });
+    };
+    ($it:ident, $Type:ident $(<$lifetime:lifetime>)? { $($field:ident $(: $value:expr)?),* $(,)? }) => {
+        impl ::std::fmt::Debug for $Type $(<$lifetime>)? {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                let $it = self;
+                let _ = $it;
+                f.debug_struct(::std::stringify!($Type))
+                    $(.field(::std::stringify!($field), &$crate::debug_fields!(@value $it $field $($value)?)))*
+                    .finish_non_exhaustive()
+            }
+        }
+    };
+}
+
 /// Wraps an expression. rustc names this macro if `catalog!` or `handle!` is used in item position.
 #[doc(hidden)]
 #[macro_export]

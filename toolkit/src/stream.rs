@@ -41,7 +41,6 @@
 mod chunks;
 mod event;
 
-use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -154,11 +153,4 @@ impl Drop for CallStream {
     }
 }
 
-impl fmt::Debug for CallStream {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CallStream")
-            .field("tool_id", &self.tool_id)
-            .field("has_ended", &self.is_terminated())
-            .finish_non_exhaustive()
-    }
-}
+crate::debug_fields!(it, CallStream { tool_id, has_ended: it.is_terminated() });

@@ -2,7 +2,6 @@
 
 use std::any::TypeId;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::future::Future;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -206,8 +205,4 @@ impl Backend for LocalBackend {
     }
 }
 
-impl fmt::Debug for LocalBackend {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LocalBackend").field("name", &self.name).finish_non_exhaustive()
-    }
-}
+toolkit::debug_fields!(LocalBackend { name });

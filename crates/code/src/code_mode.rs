@@ -1,6 +1,5 @@
 //! Code mode of a host.
 
-use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Instant, SystemTime};
 
@@ -230,11 +229,4 @@ fn now() -> u64 {
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
-impl fmt::Debug for CodeMode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CodeMode")
-            .field("sandbox", &self.sandbox.info())
-            .field("limits", &self.limits)
-            .finish_non_exhaustive()
-    }
-}
+toolkit::debug_fields!(it, CodeMode { sandbox: it.sandbox.info(), limits });

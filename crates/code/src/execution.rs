@@ -1,6 +1,5 @@
 //! Results of runs, with records of their calls.
 
-use std::fmt;
 use std::time::Duration;
 
 use serde::ser::SerializeStruct;
@@ -258,13 +257,4 @@ pub(crate) fn milliseconds(duration: Duration) -> f64 {
 }
 
 // The arguments may contain secrets, and `Debug` output usually ends up in logs.
-impl fmt::Debug for CallRecord {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CallRecord")
-            .field("tool", &self.tool)
-            .field("is_ok", &self.result.is_ok())
-            .field("line", &self.line)
-            .field("duration", &self.duration)
-            .finish_non_exhaustive()
-    }
-}
+toolkit::debug_fields!(it, CallRecord { tool, is_ok: it.result.is_ok(), line, duration });

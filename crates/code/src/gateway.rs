@@ -1,7 +1,6 @@
 //! The tools that programs can use.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fmt;
 use std::sync::OnceLock;
 
 use serde_json::Value;
@@ -209,8 +208,4 @@ impl Gateway {
     }
 }
 
-impl fmt::Debug for Gateway {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Gateway").field("dispatcher", &self.dispatcher).finish_non_exhaustive()
-    }
-}
+toolkit::debug_fields!(Gateway { dispatcher });

@@ -2,7 +2,6 @@
 
 mod seal;
 
-use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -114,11 +113,4 @@ impl JournalEntry {
 }
 
 // Arguments and results may be secret, and `Debug` output usually ends up in logs.
-impl fmt::Debug for Journal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Journal")
-            .field("n_calls", &self.n_calls())
-            .field("waiting", &self.waiting)
-            .finish_non_exhaustive()
-    }
-}
+toolkit::debug_fields!(it, Journal { n_calls: it.n_calls(), waiting });

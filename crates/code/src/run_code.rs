@@ -1,6 +1,6 @@
 //! The tool that runs programs.
 
-use std::fmt::{self, Write as _};
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -195,11 +195,7 @@ impl Backend for RunCode {
     }
 }
 
-impl fmt::Debug for RunCode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RunCode").field("code", &self.code).finish_non_exhaustive()
-    }
-}
+toolkit::debug_fields!(RunCode { code });
 
 const CONTRACT: &str = "\
 Runs a JavaScript program that calls tools, and returns its value and what it printed. Use it for several calls, for \

@@ -1,7 +1,6 @@
 //! A server that runs programs of other machines: its limits, requests and sessions.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -96,14 +95,7 @@ impl Server {
     }
 }
 
-impl fmt::Debug for Server {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Server")
-            .field("sandbox", &self.sandbox.info())
-            .field("limits", &self.limits)
-            .finish_non_exhaustive()
-    }
-}
+toolkit::debug_fields!(it, Server { sandbox: it.sandbox.info(), limits });
 
 /// The limits of a [`Server`].
 ///

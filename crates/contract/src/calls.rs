@@ -67,7 +67,6 @@ mod report;
 mod shrink;
 
 use std::collections::HashSet;
-use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::PathBuf;
@@ -311,19 +310,7 @@ impl Calls {
     }
 }
 
-impl fmt::Debug for Calls {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Calls")
-            .field("per_tool", &self.per_tool)
-            .field("time_limit", &self.time_limit)
-            .field("seed", &self.seed)
-            .field("included", &self.included)
-            .field("excluded", &self.excluded)
-            .field("allowed", &self.allowed)
-            .field("cases", &self.cases)
-            .finish_non_exhaustive()
-    }
-}
+toolkit::debug_fields!(Calls { per_tool, time_limit, seed, included, excluded, allowed, cases });
 
 /// Returns the id without its version, unless that is the name of another version.
 fn shortest_name(catalog: &Catalog, tool: &Tool) -> String {

@@ -1,6 +1,5 @@
 //! Durable calls of single tools, as a backend.
 
-use std::fmt;
 
 use serde_json::{Map, Value};
 use toolkit::backend::{Backend, BackendCall, BackendResponse, OfferedTools};
@@ -142,8 +141,4 @@ impl Backend for DurableBackend {
     }
 }
 
-impl fmt::Debug for DurableBackend {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DurableBackend").field("name", &self.name).finish_non_exhaustive()
-    }
-}
+toolkit::debug_fields!(DurableBackend { name });

@@ -4,7 +4,6 @@
 mod list;
 mod status;
 
-use std::fmt;
 use std::sync::Arc;
 
 use toolkit::call::ErrorKind;
@@ -241,14 +240,6 @@ impl Run {
     }
 }
 
-impl fmt::Debug for Client {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Client").finish_non_exhaustive()
-    }
-}
+toolkit::debug_fields!(Client {});
 
-impl fmt::Debug for Run {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Run").field("id", &self.id).finish_non_exhaustive()
-    }
-}
+toolkit::debug_fields!(Run { id });

@@ -1,6 +1,5 @@
 //! The place of the runs: a file or a Postgres database.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -126,9 +125,5 @@ impl Connect {
     }
 }
 
-/// Contains neither the address nor its password.
-impl fmt::Debug for Connect {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Connect").field("application", &self.application).finish_non_exhaustive()
-    }
-}
+// Contains neither the address nor its password.
+toolkit::debug_fields!(Connect { application });

@@ -18,7 +18,6 @@ mod run;
 mod shared;
 mod upkeep;
 
-use std::fmt;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::{Arc, Weak};
@@ -208,14 +207,7 @@ impl Worker {
     }
 }
 
-impl fmt::Debug for Worker {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Worker")
-            .field("connect", &self.connect)
-            .field("settings", &self.settings)
-            .finish_non_exhaustive()
-    }
-}
+toolkit::debug_fields!(Worker { connect, settings });
 
 /// The state of a [`Worker`](crate::Worker) while it runs, such as for metrics.
 ///
@@ -284,8 +276,4 @@ impl Monitor {
     }
 }
 
-impl fmt::Debug for Monitor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Monitor").field("status", &self.status()).finish_non_exhaustive()
-    }
-}
+toolkit::debug_fields!(it, Monitor { status: it.status() });

@@ -1,6 +1,6 @@
 //! The route of the page, and its document, which contains no data.
 
-use std::fmt::{self, Write as _};
+use std::fmt::Write as _;
 
 use bytes::Bytes;
 use http::header::{self, HeaderName, HeaderValue};
@@ -202,15 +202,7 @@ impl Route for Explorer {
     }
 }
 
-impl fmt::Debug for Explorer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Explorer")
-            .field("title", &self.title)
-            .field("paths", &self.paths)
-            .field("calls", &self.calls)
-            .finish_non_exhaustive()
-    }
-}
+toolkit::debug_fields!(Explorer { title, paths, calls });
 
 /// The addresses that the page uses, as absolute paths.
 #[derive(Clone, Debug)]

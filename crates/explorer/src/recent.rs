@@ -1,7 +1,6 @@
 //! Recent calls: a layer that records them, and a stream of them.
 
 use std::collections::VecDeque;
-use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -123,12 +122,7 @@ impl Default for RecentCalls {
     }
 }
 
-impl fmt::Debug for RecentCalls {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let n_calls = self.shared.calls.lock().unwrap_or_else(PoisonError::into_inner).len();
-        f.debug_struct("RecentCalls").field("n_calls", &n_calls).finish_non_exhaustive()
-    }
-}
+toolkit::debug_fields!(it, RecentCalls { n_calls: it.shared.calls.lock().unwrap_or_else(PoisonError::into_inner).len() });
 
 /// The size of recorded arguments, in bytes.
 const MAX_ARGUMENTS: usize = 4 << 10;

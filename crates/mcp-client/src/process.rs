@@ -352,17 +352,8 @@ impl From<&str> for Program {
     }
 }
 
-/// Omits the arguments and the values of variables, which may be secrets.
-impl fmt::Debug for Program {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Program")
-            .field("command", &self.command)
-            .field("n_args", &self.args.len())
-            .field("env", &self.env.keys())
-            .field("current_dir", &self.current_dir)
-            .finish_non_exhaustive()
-    }
-}
+// Omits the arguments and the values of variables, which may be secrets.
+toolkit::debug_fields!(it, Program { command, n_args: it.args.len(), env: it.env.keys(), current_dir });
 
 #[cfg(test)]
 mod tests {

@@ -2,7 +2,6 @@
 
 mod tasks;
 
-use std::fmt;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock, RwLock};
 use std::time::Duration;
@@ -536,8 +535,4 @@ impl ServerBuilder {
     }
 }
 
-impl fmt::Debug for ServerBuilder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ServerBuilder").field("info", &self.info).field("filter", &self.filter).finish_non_exhaustive()
-    }
-}
+toolkit::debug_fields!(ServerBuilder { info, filter });

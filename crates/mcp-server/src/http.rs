@@ -28,7 +28,6 @@ mod server_card;
 mod service;
 mod sessions;
 
-use std::fmt;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -566,12 +565,4 @@ impl Http {
     }
 }
 
-impl fmt::Debug for Http {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Http")
-            .field("server", &self.server)
-            .field("limits", &self.limits)
-            .field("guard", &self.guard)
-            .finish_non_exhaustive()
-    }
-}
+toolkit::debug_fields!(Http { server, limits, guard });

@@ -256,17 +256,7 @@ impl Caller {
 }
 
 // Other claims may be personal data.
-impl fmt::Debug for Caller {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Caller")
-            .field("subject", &self.subject)
-            .field("issuer", &self.issuer)
-            .field("client_id", &self.client_id)
-            .field("scopes", &self.scopes)
-            .field("credentials", &self.credentials)
-            .finish_non_exhaustive()
-    }
-}
+toolkit::debug_fields!(Caller { subject, issuer, client_id, scopes, credentials });
 
 /// The cause of a tool error for a missing capability of the client.
 ///

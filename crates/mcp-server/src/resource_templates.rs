@@ -96,11 +96,7 @@ impl Resources for TemplateResources {
     }
 }
 
-impl fmt::Debug for TemplateResources {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TemplateResources").field("template", &self.template.uri_template).finish_non_exhaustive()
-    }
-}
+toolkit::debug_fields!(it, TemplateResources { template: it.template.uri_template });
 
 /// A parsed template: literals with expressions between them.
 #[derive(Clone, Debug)]

@@ -1,6 +1,5 @@
 //! The server: a dispatcher that is served over stdio or HTTP.
 
-use std::fmt;
 use std::io::{self, Read, Write};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, PoisonError};
@@ -318,11 +317,4 @@ impl Server {
     }
 }
 
-impl fmt::Debug for Server {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Server")
-            .field("info", &self.shared.info)
-            .field("tools", &self.shared.served().entries.len())
-            .finish_non_exhaustive()
-    }
-}
+toolkit::debug_fields!(it, Server { info: it.shared.info, tools: it.shared.served().entries.len() });

@@ -11,7 +11,6 @@ mod fleet;
 mod inbox;
 mod link;
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -235,14 +234,7 @@ impl Backend for NatsBackend {
     }
 }
 
-impl fmt::Debug for NatsBackend {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("NatsBackend")
-            .field("name", &self.name)
-            .field("connect", &self.settings.connect)
-            .finish_non_exhaustive()
-    }
-}
+toolkit::debug_fields!(it, NatsBackend { name, connect: it.settings.connect });
 
 /// The maximum number of attempts.
 const MAX_ATTEMPTS: u32 = 8;

@@ -18,7 +18,6 @@ mod reply;
 mod running;
 mod shared;
 
-use std::fmt;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
@@ -195,12 +194,4 @@ impl Worker {
 /// The time that the server has to answer a worker that ends.
 const SERVER_TIMEOUT: Duration = Duration::from_secs(5);
 
-impl fmt::Debug for Worker {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Worker")
-            .field("connect", &self.connect)
-            .field("prefix", &self.prefix)
-            .field("limits", &self.limits)
-            .finish_non_exhaustive()
-    }
-}
+toolkit::debug_fields!(Worker { connect, prefix, limits });

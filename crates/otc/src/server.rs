@@ -5,7 +5,6 @@ mod reply;
 mod tools_call;
 
 use std::convert::Infallible;
-use std::fmt;
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -290,11 +289,7 @@ pub struct Service {
     shared: Arc<Shared>,
 }
 
-impl fmt::Debug for Service {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Service").field("http", &self.shared.http).finish_non_exhaustive()
-    }
-}
+toolkit::debug_fields!(it, Service { http: it.shared.http });
 
 impl<B> tower_service::Service<Request<B>> for Service
 where
@@ -317,15 +312,7 @@ where
     }
 }
 
-impl fmt::Debug for Server {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Server")
-            .field("auth", &self.auth)
-            .field("hosts", &self.hosts)
-            .field("limits", &self.limits)
-            .finish_non_exhaustive()
-    }
-}
+toolkit::debug_fields!(Server { auth, hosts, limits });
 
 /// The time that canceled calls have to return.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(1);

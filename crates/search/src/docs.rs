@@ -5,7 +5,6 @@ mod doc_error;
 mod example;
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::str::FromStr;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -332,8 +331,4 @@ impl Docs {
     }
 }
 
-impl fmt::Debug for Docs {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Docs").field("max_examples", &self.max_examples).finish_non_exhaustive()
-    }
-}
+toolkit::debug_fields!(Docs { max_examples });

@@ -1,6 +1,5 @@
 //! Notification of listeners about changes.
 
-use std::fmt;
 use std::sync::{Arc, Weak};
 
 use serde::Serialize;
@@ -137,8 +136,4 @@ impl Drop for Subscription {
     }
 }
 
-impl fmt::Debug for Subscription {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Subscription").finish_non_exhaustive()
-    }
-}
+toolkit::debug_fields!(Subscription {});

@@ -166,9 +166,4 @@ impl Snapshot {
     }
 }
 
-impl std::fmt::Debug for Snapshot {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let State { version, n_tools, .. } = &self.state;
-        f.debug_struct("Snapshot").field("version", version).field("tools", n_tools).finish_non_exhaustive()
-    }
-}
+toolkit::debug_fields!(it, Snapshot { version: it.state.version, tools: it.state.n_tools });

@@ -3,7 +3,6 @@
 mod question;
 
 use std::collections::HashMap;
-use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -295,8 +294,4 @@ fn denied(tool: &Tool, reason: &str) -> ToolError {
     error
 }
 
-impl fmt::Debug for Approval {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Approval").finish_non_exhaustive()
-    }
-}
+toolkit::debug_fields!(Approval {});

@@ -240,8 +240,4 @@ fn overloaded() -> ToolError {
     ToolError::new(ErrorKind::Overloaded, "concurrency limit of this tool reached; try again later")
 }
 
-impl fmt::Debug for ConcurrencyPerTool {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ConcurrencyPerTool").field("rejects_excess", &self.rejects_excess).finish_non_exhaustive()
-    }
-}
+toolkit::debug_fields!(ConcurrencyPerTool { rejects_excess });

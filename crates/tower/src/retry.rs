@@ -1,6 +1,5 @@
 //! Retries of failed calls.
 
-use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
@@ -150,12 +149,4 @@ impl Middleware for Retry {
 
 layer!(Retry);
 
-impl fmt::Debug for Retry {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Retry")
-            .field("max_attempts", &self.max_attempts)
-            .field("initial_delay", &self.initial_delay)
-            .field("max_delay", &self.max_delay)
-            .finish_non_exhaustive()
-    }
-}
+toolkit::debug_fields!(Retry { max_attempts, initial_delay, max_delay });

@@ -2,7 +2,6 @@
 
 use std::any::Any;
 use std::borrow::Cow;
-use std::fmt;
 #[cfg(feature = "async")]
 use std::future::{Future, poll_fn};
 use std::sync::{Arc, LazyLock};
@@ -706,14 +705,7 @@ impl Context {
     }
 }
 
-impl fmt::Debug for Context {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Context")
-            .field("cancelled", &self.is_cancelled())
-            .field("listens", &self.progress.is_some())
-            .finish_non_exhaustive()
-    }
-}
+crate::debug_fields!(it, Context { cancelled: it.is_cancelled(), listens: it.progress.is_some() });
 
 /// A progress report of a call.
 ///

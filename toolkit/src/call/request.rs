@@ -1,6 +1,5 @@
 //! The parts of an HTTP request that a tool may read, and the headers that are withheld since they are credentials.
 
-use std::fmt;
 use std::net::IpAddr;
 
 use super::credentials::SecretString;
@@ -171,13 +170,4 @@ fn is_secret(name: &str, value: &str) -> bool {
 }
 
 // Values may be personal data.
-impl fmt::Debug for RequestParts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&str> = self.headers().map(|(name, _)| name).collect();
-        f.debug_struct("RequestParts")
-            .field("path", &self.path)
-            .field("headers", &names)
-            .field("peer", &self.peer)
-            .finish_non_exhaustive()
-    }
-}
+crate::debug_fields!(it, RequestParts { path, headers: it.headers().map(|(name, _)| name).collect::<Vec<_>>(), peer });

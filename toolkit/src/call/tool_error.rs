@@ -512,16 +512,7 @@ impl fmt::Display for ToolError {
     }
 }
 
-impl fmt::Debug for ToolError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ToolError")
-            .field("kind", &self.0.kind)
-            .field("tool", &self.0.tool)
-            .field("message", &self.0.message)
-            .field("source", &self.0.source)
-            .finish_non_exhaustive()
-    }
-}
+crate::debug_fields!(it, ToolError { kind: it.0.kind, tool: it.0.tool, message: it.0.message, source: it.0.source });
 
 impl Error for ToolError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry as Slot;
-use std::fmt;
 
 use foldhash::fast::RandomState;
 
@@ -142,8 +141,4 @@ fn is_release(tool: &Tool) -> bool {
     tool.id().version().is_none() || tool.id().semver().is_some_and(|version| version.pre.is_empty())
 }
 
-impl fmt::Debug for Names {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Names").field("len", &self.owners.len()).finish_non_exhaustive()
-    }
-}
+crate::debug_fields!(it, Names { len: it.owners.len() });

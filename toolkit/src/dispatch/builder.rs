@@ -2,7 +2,6 @@
 //! features that they need.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
 use std::time::Duration;
@@ -427,17 +426,7 @@ impl DispatcherBuilder {
     }
 }
 
-impl fmt::Debug for DispatcherBuilder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DispatcherBuilder")
-            .field("catalog", &self.catalog)
-            .field("routes", &self.routes)
-            .field("states", &self.states)
-            .field("instances", &self.instances)
-            .field("policy", &self.policy)
-            .finish_non_exhaustive()
-    }
-}
+crate::debug_fields!(DispatcherBuilder { catalog, routes, states, instances, policy });
 
 /// Checks that these tools can run with these states and this limit.
 pub(super) fn check(catalog: &Catalog, states: &States, limiter: &Limiter) -> Result<(), Diagnostics> {

@@ -1,6 +1,5 @@
 //! The dispatcher itself, and what its clones share: also the limits that a call, its arguments and its result must keep.
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -100,16 +99,7 @@ impl Shared {
 }
 
 // A selector is a function, and states have arbitrary types.
-impl fmt::Debug for Shared {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Shared")
-            .field("catalog", &self.catalog)
-            .field("routes", &self.routes)
-            .field("states", &self.states)
-            .field("policy", &self.policy)
-            .finish_non_exhaustive()
-    }
-}
+crate::debug_fields!(Shared { catalog, routes, states, policy });
 
 /// The settings for all calls.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,5 @@
 //! The waits of a call: for a thread that may block, and for its end, its cancellation or its timeout.
 
-#[cfg(feature = "async")]
-use std::fmt;
 use std::future::Future;
 #[cfg(feature = "async")]
 use std::pin::pin;
@@ -45,11 +43,7 @@ impl BlockingThreads {
 }
 
 #[cfg(feature = "async")]
-impl fmt::Debug for BlockingThreads {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("BlockingThreads").finish_non_exhaustive()
-    }
-}
+crate::debug_fields!(BlockingThreads {});
 
 /// Runs `work` on a thread that may block: one of the threads in the context, or of the runtime.
 #[cfg(feature = "async")]

@@ -1,6 +1,5 @@
 //! The methods that check a chain and run it, once or prepared for many runs.
 
-use std::fmt;
 
 use toolkit::call::Context;
 use toolkit::dispatch::Dispatcher;
@@ -194,8 +193,4 @@ impl PreparedChain<'_> {
     }
 }
 
-impl fmt::Debug for PreparedChain<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PreparedChain").field("chain", &self.chain).finish_non_exhaustive()
-    }
-}
+toolkit::debug_fields!(PreparedChain<'_> { chain });

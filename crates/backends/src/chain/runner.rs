@@ -1,6 +1,5 @@
 //! The way in which the steps of a chain are run.
 
-use std::fmt;
 use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::Value;
@@ -191,8 +190,4 @@ pub(super) fn no_wait() -> ToolError {
 }
 
 // Arguments may contain secrets, and `Debug` output usually ends up in logs.
-impl fmt::Debug for StepCall<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("StepCall").field("index", &self.index).field("tool", &self.tool).finish_non_exhaustive()
-    }
-}
+toolkit::debug_fields!(StepCall<'_> { index, tool });

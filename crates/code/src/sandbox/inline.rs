@@ -105,11 +105,7 @@ impl Inline {
     }
 }
 
-impl std::fmt::Debug for Inline {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Inline").finish_non_exhaustive()
-    }
-}
+toolkit::debug_fields!(Inline {});
 
 impl Sandbox for Inline {
     fn info(&self) -> SandboxInfo {

@@ -4,7 +4,6 @@ mod child;
 mod container;
 
 use std::collections::VecDeque;
-use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -251,11 +250,7 @@ impl Pool {
     }
 }
 
-impl fmt::Debug for Pool {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pool").field("size", &self.size).finish_non_exhaustive()
-    }
-}
+toolkit::debug_fields!(Pool { size });
 
 /// A session with a worker.
 struct ProcessSession {

@@ -1,6 +1,5 @@
 //! Programs on another machine, over HTTP.
 
-use std::fmt;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -121,14 +120,7 @@ impl Sandbox for Remote {
     }
 }
 
-impl fmt::Debug for Remote {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Remote")
-            .field("host", &self.client.host())
-            .field("profile", &self.profile)
-            .finish_non_exhaustive()
-    }
-}
+toolkit::debug_fields!(it, Remote { host: it.client.host(), profile });
 
 /// A server and the connections to it.
 #[derive(Clone)]

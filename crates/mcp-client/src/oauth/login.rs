@@ -1,6 +1,5 @@
 //! A login of a user, with a browser.
 
-use std::fmt;
 use std::time::{Duration, SystemTime};
 
 use data_encoding::BASE64URL_NOPAD;
@@ -324,12 +323,8 @@ impl Login {
     }
 }
 
-/// Omits the state and the challenge in the URL.
-impl fmt::Debug for Login {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Login").field("server", &shown(&self.authorization.server)).finish_non_exhaustive()
-    }
-}
+// Omits the state and the challenge in the URL.
+toolkit::debug_fields!(it, Login { server: shown(&it.authorization.server) });
 
 /// The code in a redirect of a login, or the reason why the login has failed.
 type Code = Result<String, TokenError>;

@@ -1,6 +1,5 @@
 //! The settings of logins at a server.
 
-use std::fmt;
 use std::sync::Arc;
 
 use reqwest::Url;
@@ -229,14 +228,4 @@ impl Default for OAuth {
     }
 }
 
-impl fmt::Debug for OAuth {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OAuth")
-            .field("client_name", &self.client_name)
-            .field("client_id", &self.client_id)
-            .field("client_metadata_url", &self.client_metadata_url)
-            .field("issuer", &self.issuer)
-            .field("scopes", &self.scopes)
-            .finish_non_exhaustive()
-    }
-}
+toolkit::debug_fields!(OAuth { client_name, client_id, client_metadata_url, issuer, scopes });

@@ -109,11 +109,7 @@ impl TokenLock {
     }
 }
 
-impl fmt::Debug for TokenLock {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TokenLock").finish_non_exhaustive()
-    }
-}
+toolkit::debug_fields!(TokenLock {});
 
 /// A store in memory, until the program ends. Clones share the records.
 ///
@@ -142,12 +138,8 @@ impl MemoryTokens {
     }
 }
 
-/// Omits the keys, which are URLs that may contain secrets.
-impl fmt::Debug for MemoryTokens {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MemoryTokens").field("n_records", &self.0.lock().len()).finish_non_exhaustive()
-    }
-}
+// Omits the keys, which are URLs that may contain secrets.
+toolkit::debug_fields!(it, MemoryTokens { n_records: it.0.lock().len() });
 
 impl TokenStore for MemoryTokens {
     fn load<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<Option<SecretString>, TokenStoreError>> {

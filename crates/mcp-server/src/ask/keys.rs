@@ -65,11 +65,7 @@ impl StateKey {
     }
 }
 
-impl fmt::Debug for StateKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("StateKey").field("id", &self.id).finish_non_exhaustive()
-    }
-}
+toolkit::debug_fields!(StateKey { id });
 
 impl fmt::Display for WeakKeyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,6 +1,5 @@
 //! Further routes of the server, such as a page for people, and `GET /healthz`: whether requests can be sent here.
 
-use std::fmt;
 use std::time::{Duration, Instant};
 
 use http::{HeaderMap, Method, Response, StatusCode, Uri};
@@ -115,16 +114,8 @@ impl RouteRequest<'_> {
     }
 }
 
-impl fmt::Debug for RouteRequest<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Headers contain tokens.
-        f.debug_struct("RouteRequest")
-            .field("method", self.method)
-            .field("path", &self.uri.path())
-            .field("caller", &self.caller)
-            .finish_non_exhaustive()
-    }
-}
+// Headers contain tokens.
+toolkit::debug_fields!(it, RouteRequest<'_> { method, path: it.uri.path(), caller });
 
 /// The time after which a health check runs again. Everyone may ask for the health of a server, as often as they like.
 const INTERVAL: Duration = Duration::from_secs(1);

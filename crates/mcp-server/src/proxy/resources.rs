@@ -1,7 +1,6 @@
 //! The resources of backends.
 
 use std::collections::{HashMap, HashSet};
-use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -325,8 +324,4 @@ fn encoded(backend: &str, mut skill: Skill) -> Skill {
     skill
 }
 
-impl fmt::Debug for ProxiedResources {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ProxiedResources").field("backends", &self.backends).finish_non_exhaustive()
-    }
-}
+toolkit::debug_fields!(ProxiedResources { backends });

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::time::Duration;
-use std::{fmt, io};
+use std::io;
 
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, Semaphore, oneshot};
@@ -346,11 +346,7 @@ impl TaskOutcome {
     }
 }
 
-impl fmt::Debug for Tasks {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Tasks").field("limits", &self.limits).finish_non_exhaustive()
-    }
-}
+toolkit::debug_fields!(Tasks { limits });
 
 /// The maximum length of the name of a replica.
 const MAX_REPLICA: usize = 32;

@@ -1,7 +1,6 @@
 //! Options of running the calls of a reply.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -125,14 +124,4 @@ impl RunOptions {
     }
 }
 
-impl fmt::Debug for RunOptions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RunOptions")
-            .field("concurrency", &self.concurrency)
-            .field("max_calls", &self.max_calls)
-            .field("timeout", &self.timeout)
-            .field("one_write_at_a_time", &self.one_write_at_a_time)
-            .field("denied", &self.denied)
-            .finish_non_exhaustive()
-    }
-}
+toolkit::debug_fields!(RunOptions { concurrency, max_calls, timeout, one_write_at_a_time, denied });

@@ -1,7 +1,6 @@
 //! The calls of a reply while they run.
 
 use std::collections::VecDeque;
-use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -187,12 +186,4 @@ impl Running {
     }
 }
 
-impl fmt::Debug for Running {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Running")
-            .field("calls", &self.outcomes.len())
-            .field("waiting", &self.queue.len())
-            .field("running", &self.started.len())
-            .finish_non_exhaustive()
-    }
-}
+toolkit::debug_fields!(it, Running { calls: it.outcomes.len(), waiting: it.queue.len(), running: it.started.len() });

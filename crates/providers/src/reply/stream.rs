@@ -1,6 +1,5 @@
 //! Streamed replies, whose events arrive in pieces of any size.
 
-use std::fmt;
 
 use serde_json::Value;
 
@@ -185,8 +184,4 @@ fn add(api: Api, event: Value, reply: &mut Assembly) -> Result<(), InvalidReply>
     }
 }
 
-impl fmt::Debug for ReplyStream {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ReplyStream").field("api", &self.api).field("n_bytes", &self.n_bytes).finish_non_exhaustive()
-    }
-}
+toolkit::debug_fields!(ReplyStream { api, n_bytes });

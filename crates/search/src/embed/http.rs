@@ -203,15 +203,7 @@ fn shown(url: &Uri) -> String {
     format!("{}://{}{}", scheme.unwrap_or_default(), host.unwrap_or_default(), url.path())
 }
 
-impl fmt::Debug for RemoteModel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RemoteModel")
-            .field("url", &shown(&self.url))
-            .field("model", &self.model)
-            .field("dimensions", &self.dimensions)
-            .finish_non_exhaustive()
-    }
-}
+toolkit::debug_fields!(it, RemoteModel { url: shown(&it.url), model, dimensions });
 
 /// An error of a remote model.
 ///

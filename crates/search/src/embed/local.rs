@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::num::NonZero;
 use std::path::Path;
-use std::{fmt, thread};
+use std::thread;
 
 use ndarray::{Array1, Array2, ArrayViewMut1, Axis, Slice};
 use serde::Deserialize;
@@ -89,11 +89,7 @@ impl Embedder for LocalModel {
     }
 }
 
-impl fmt::Debug for LocalModel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LocalModel").field("dimensions", &self.dimensions()).finish_non_exhaustive()
-    }
-}
+toolkit::debug_fields!(it, LocalModel { dimensions: it.dimensions() });
 
 struct Bert {
     words: Array2<f32>,

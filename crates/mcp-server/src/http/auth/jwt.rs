@@ -211,12 +211,4 @@ impl fmt::Display for Invalid {
     }
 }
 
-impl fmt::Debug for Jwt {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Jwt")
-            .field("expected", &self.expected)
-            .field("algorithms", &self.algorithms)
-            .field("keys", &self.keys)
-            .finish_non_exhaustive()
-    }
-}
+toolkit::debug_fields!(Jwt { expected, algorithms, keys });

@@ -1,6 +1,5 @@
 //! The scopes that operations need.
 
-use std::fmt;
 use std::sync::Arc;
 
 use toolkit::Tool;
@@ -114,8 +113,4 @@ impl Scopes {
     }
 }
 
-impl fmt::Debug for Scopes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Scopes").field("base", &self.base).finish_non_exhaustive()
-    }
-}
+toolkit::debug_fields!(Scopes { base });
