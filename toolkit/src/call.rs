@@ -80,7 +80,6 @@ pub use self::convert::caught_future;
 pub(crate) use self::convert::{caught, caught_future_within};
 pub use self::credentials::{Credentials, SecretString};
 pub(crate) use self::decode::read_tree;
-pub(crate) use self::kind::named;
 pub use self::kind::{ErrorKind, Stage};
 pub(crate) use self::mcp_result::{McpResult, each_field, each_item, has_surrogates, text};
 pub use self::request::RequestParts;

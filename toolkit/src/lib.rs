@@ -177,6 +177,43 @@ macro_rules! link {
     ($($krate:ident),* $(,)?) => { $( use $krate as _; )* };
 }
 
+/// Defines an enum whose variants have names, for logs and protocols.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! named {
+    ($(#[$attr:meta])* $vis:vis enum $Enum:ident { $($(#[$doc:meta])* $Variant:ident = $name:literal,)* }) => {
+        $(#[$attr])*
+        $vis enum $Enum {
+            $($(#[$doc])* $Variant,)*
+        }
+
+        impl $Enum {
+            /// All variants, in the order of their declaration.
+            $vis const ALL: [Self; [$($name),*].len()] = [$(Self::$Variant),*];
+
+            /// Returns the name. The names are stable.
+            #[must_use]
+            $vis const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$Variant => $name,)*
+                }
+            }
+
+            /// Returns the variant with this [name](Self::name).
+            #[must_use]
+            $vis fn from_name(name: &str) -> Option<Self> {
+                Self::ALL.into_iter().find(|variant| variant.name() == name)
+            }
+        }
+
+        impl ::std::fmt::Display for $Enum {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                f.write_str(self.name())
+            }
+        }
+    };
+}
+
 /// Implements `Debug` with some fields of a type, for those that hold functions, secrets or much data. A field is given as
 /// in an expression that creates the type, by its name or with a value, which refers to the type by the name before it.
 #[doc(hidden)]

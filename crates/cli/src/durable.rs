@@ -366,7 +366,7 @@ fn limit(matches: &ArgMatches) -> usize {
 
 fn filter(matches: &ArgMatches) -> RunFilter {
     let named = matches.get_many::<String>("state").into_iter().flatten();
-    let states = named.filter_map(|name| RunState::ALL.into_iter().find(|state| state.name() == name));
+    let states = named.filter_map(|name| RunState::from_name(name));
     states.fold(RunFilter::new().limit(limit(matches)), RunFilter::state)
 }
 

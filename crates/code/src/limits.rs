@@ -1,7 +1,6 @@
 //! Limits of a program, the guarantees of a sandbox, and profiles: the strictness of the confinement.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -196,50 +195,30 @@ impl FromIterator<Guarantee> for Enforced {
     }
 }
 
-/// The strictness with which programs are confined.
-///
-/// # Examples
-///
-/// ```
-/// use toolkit_code::Profile;
-///
-/// assert_eq!("hardened".parse::<Profile>()?, Profile::Hardened);
-/// assert_eq!(Profile::default(), Profile::Standard);
-/// # Ok::<(), toolkit_code::sandbox::SandboxError>(())
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum Profile {
-    /// For development: programs may run in the process of the host.
-    Dev,
-    /// Programs run in a process of their own, with what the platform enforces. See
-    /// [`Session::enforced`](crate::sandbox::Session::enforced).
-    #[default]
-    Standard,
-    /// As [`Standard`](Self::Standard), and no program runs unless the platform enforces everything.
-    Hardened,
-}
-
-impl Profile {
-    /// All profiles, the least strict first.
-    pub const ALL: [Self; 3] = [Self::Dev, Self::Standard, Self::Hardened];
-
-    /// Returns the name, such as `standard`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Dev => "dev",
-            Self::Standard => "standard",
-            Self::Hardened => "hardened",
-        }
-    }
-}
-
-/// Writes the [name](Profile::name).
-impl fmt::Display for Profile {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+toolkit::named! {
+    /// The strictness with which programs are confined.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit_code::Profile;
+    ///
+    /// assert_eq!("hardened".parse::<Profile>()?, Profile::Hardened);
+    /// assert_eq!(Profile::default(), Profile::Standard);
+    /// # Ok::<(), toolkit_code::sandbox::SandboxError>(())
+    /// ```
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    #[non_exhaustive]
+    pub enum Profile {
+        /// For development: programs may run in the process of the host.
+        Dev = "dev",
+        /// Programs run in a process of their own, with what the platform enforces. See
+        /// [`Session::enforced`](crate::sandbox::Session::enforced).
+        #[default]
+        Standard = "standard",
+        /// As [`Standard`](Self::Standard), and no program runs unless the platform enforces everything.
+        Hardened = "hardened",
     }
 }
 
@@ -247,8 +226,7 @@ impl FromStr for Profile {
     type Err = SandboxError;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
-        let profile = Self::ALL.into_iter().find(|profile| profile.name() == name);
-        profile.ok_or_else(|| {
+        Self::from_name(name).ok_or_else(|| {
             let name: String = name.chars().take(40).collect();
             SandboxError::configuration(format!("unknown profile {name:?}, expected `dev`, `standard` or `hardened`"))
         })

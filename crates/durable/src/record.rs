@@ -252,36 +252,20 @@ pub(crate) struct AttemptPlace {
     pub(crate) attempt: usize,
 }
 
-/// An entry of an attempt, in the order in which they are recorded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum EntryKind {
-    /// The execution that begins a guarded attempt.
-    Guard,
-    /// An [`Attempt`].
-    Result,
-    /// The time until which the step waits for a decision.
-    Deadline,
-    /// A [`Decision`], or null if there was none in time.
-    Decision,
-    /// The step has failed, and a person lets it run again.
-    Retry,
-}
-
-impl EntryKind {
-    /// Returns the recorded name.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Guard => "guard",
-            Self::Result => "result",
-            Self::Deadline => "deadline",
-            Self::Decision => "decision",
-            Self::Retry => "retry",
-        }
-    }
-
-    pub(crate) fn named(name: &str) -> Option<Self> {
-        let all = [Self::Guard, Self::Result, Self::Deadline, Self::Decision, Self::Retry];
-        all.into_iter().find(|entry| entry.name() == name)
+toolkit::named! {
+    /// An entry of an attempt, in the order in which they are recorded.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub(crate) enum EntryKind {
+        /// The execution that begins a guarded attempt.
+        Guard = "guard",
+        /// An [`Attempt`].
+        Result = "result",
+        /// The time until which the step waits for a decision.
+        Deadline = "deadline",
+        /// A [`Decision`], or null if there was none in time.
+        Decision = "decision",
+        /// The step has failed, and a person lets it run again.
+        Retry = "retry",
     }
 }
 

@@ -122,7 +122,7 @@ impl Runs {
         let entry = |mut row: Row| {
             let number = |column| usize::try_from(row.integer(column)).unwrap_or(usize::MAX);
             let place = AttemptPlace { step: number(1), attempt: number(2) };
-            let entry = EntryKind::named(&row.text(3))?;
+            let entry = EntryKind::from_name(&row.text(3))?;
             Some(EntryRecord { run: row.text(0), place, entry, state: row.take_text(4), value: row.take_text(5) })
         };
         Ok(self.one(select).await?.into_iter().filter_map(entry).collect())
@@ -142,7 +142,7 @@ impl Runs {
             };
             last_answer = Instant::now();
             let row = found.first_mut().ok_or_else(|| DurableError::UnknownRun(id.clone()))?;
-            let phase = Phase::named(&row.text(0)).unwrap_or(Phase::Parked);
+            let phase = Phase::from_name(&row.text(0)).unwrap_or(Phase::Parked);
             match outcome(id, phase, &row.text(1)) {
                 Some(outcome) => return outcome,
                 None => tokio::time::sleep(POLL).await,
@@ -341,7 +341,7 @@ fn record(mut row: Row) -> RunRecord {
         changed: time(&row, 8),
         id: RunId::recorded(row.text(0)),
         application: row.text(1),
-        phase: Phase::named(&row.text(2)).unwrap_or(Phase::Parked),
+        phase: Phase::from_name(&row.text(2)).unwrap_or(Phase::Parked),
         version: row.take_text(3),
         contract: row.take_text(4),
         worker: row.take_text(5),

@@ -59,42 +59,24 @@ pub(crate) enum Sign {
     Beat { beat: i64, age: Duration },
 }
 
-/// The part of a run's life that a store records.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Phase {
-    Queued,
-    Started,
-    Finished,
-    Failed,
-    Rejected,
-    Cancelled,
-    Parked,
+toolkit::named! {
+    /// The part of a run's life that a store records.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(crate) enum Phase {
+        Queued = "queued",
+        Started = "started",
+        Finished = "finished",
+        Failed = "failed",
+        Rejected = "rejected",
+        Cancelled = "cancelled",
+        Parked = "parked",
+    }
 }
 
 impl Phase {
-    pub(crate) const ALL: [Self; 7] =
-        [Self::Queued, Self::Started, Self::Finished, Self::Failed, Self::Rejected, Self::Cancelled, Self::Parked];
-
     /// Returns true if no worker continues the run.
     pub(crate) fn has_ended(self) -> bool {
         !matches!(self, Self::Queued | Self::Started)
-    }
-
-    /// Returns the recorded name.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Queued => "queued",
-            Self::Started => "started",
-            Self::Finished => "finished",
-            Self::Failed => "failed",
-            Self::Rejected => "rejected",
-            Self::Cancelled => "cancelled",
-            Self::Parked => "parked",
-        }
-    }
-
-    pub(crate) fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|phase| phase.name() == name)
     }
 }
 

@@ -6,10 +6,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 use std::time::{Duration, Instant, SystemTime};
 
-use crate::call::{ErrorKind, named};
+use crate::call::ErrorKind;
 use crate::stream::Wakers;
 
-named! {
+crate::named! {
     /// The state of a backend's connection.
     ///
     /// # Examples

@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
 
-use super::kind::named;
 
 /// A handle that cancels calls.
 ///
@@ -224,7 +223,7 @@ impl TraceContext {
     }
 }
 
-named! {
+crate::named! {
     /// The severity of a [`LogMessage`], as in syslog (RFC 5424). A more severe level is greater.
     ///
     /// # Examples

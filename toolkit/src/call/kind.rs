@@ -1,42 +1,6 @@
 //! Kinds of errors, with their names and whether the tool may have started, and the stages of a call.
 
-/// Defines an enum whose variants have names, for logs and protocols.
-macro_rules! named {
-    ($(#[$attr:meta])* pub enum $Enum:ident { $($(#[$doc:meta])* $Variant:ident = $name:literal,)* }) => {
-        $(#[$attr])*
-        pub enum $Enum {
-            $($(#[$doc])* $Variant,)*
-        }
-
-        impl $Enum {
-            /// All variants, in the order of their declaration.
-            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$Variant),*];
-
-            /// Returns the name. The names are stable.
-            #[must_use]
-            pub const fn name(self) -> &'static str {
-                match self {
-                    $(Self::$Variant => $name,)*
-                }
-            }
-
-            /// Returns the variant with this [name](Self::name).
-            #[must_use]
-            pub fn from_name(name: &str) -> Option<Self> {
-                Self::ALL.into_iter().find(|variant| variant.name() == name)
-            }
-        }
-
-        impl std::fmt::Display for $Enum {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str(self.name())
-            }
-        }
-    };
-}
-pub(crate) use named;
-
-named! {
+crate::named! {
     /// The kind of a [`ToolError`](super::ToolError).
     ///
     /// # Examples

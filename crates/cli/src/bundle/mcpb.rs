@@ -215,7 +215,7 @@ impl Manifest<'_> {
         }
         let others = executables[1..].iter();
         let others: Map<String, Value> =
-            others.map(|other| (other.platform.as_str().to_owned(), json!({ "command": path(other) }))).collect();
+            others.map(|other| (other.platform.name().to_owned(), json!({ "command": path(other) }))).collect();
         if !others.is_empty() {
             config["platform_overrides"] = Value::Object(others);
         }
@@ -228,7 +228,7 @@ impl Manifest<'_> {
             "author": author(self.author),
             "server": { "type": "binary", "entry_point": first.entry(self.name), "mcp_config": config },
             "tools": tools(catalog)?,
-            "compatibility": { "platforms": platforms.map(Platform::as_str).collect::<Vec<_>>() },
+            "compatibility": { "platforms": platforms.map(Platform::name).collect::<Vec<_>>() },
         });
         let texts = [("display_name", self.title), ("license", self.license), ("icon", self.icon)];
         for (field, text) in texts {
@@ -267,23 +267,17 @@ fn tools(catalog: &Catalog) -> Result<Value, CommandError> {
     Ok(tools.collect())
 }
 
-/// An operating system, as MCPB names it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Platform {
-    Darwin,
-    Linux,
-    Win32,
+toolkit::named! {
+    /// An operating system, as MCPB names it.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub(super) enum Platform {
+        Darwin = "darwin",
+        Linux = "linux",
+        Win32 = "win32",
+    }
 }
 
 impl Platform {
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Self::Darwin => "darwin",
-            Self::Linux => "linux",
-            Self::Win32 => "win32",
-        }
-    }
-
     /// Returns the platform whose executable files begin with these bytes.
     fn from_magic(magic: [u8; 4]) -> Option<Self> {
         match magic {

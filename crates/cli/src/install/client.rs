@@ -14,13 +14,15 @@ use crate::error::CommandError;
 use crate::program_options::ProgramOptions;
 use crate::{credentials, program_options};
 
-/// A client whose configuration `install` changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Client {
-    ClaudeDesktop,
-    ClaudeCode,
-    Cursor,
-    VsCode,
+toolkit::named! {
+    /// A client whose configuration `install` changes.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(super) enum Client {
+        ClaudeDesktop = "claude-desktop",
+        ClaudeCode = "claude-code",
+        Cursor = "cursor",
+        VsCode = "vscode",
+    }
 }
 
 /// Where an entry applies.
@@ -34,7 +36,7 @@ pub(super) enum Scope {
 
 impl ValueEnum for Client {
     fn value_variants<'a>() -> &'a [Self] {
-        &[Self::ClaudeDesktop, Self::ClaudeCode, Self::Cursor, Self::VsCode]
+        &Self::ALL
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
@@ -43,16 +45,6 @@ impl ValueEnum for Client {
 }
 
 impl Client {
-    /// Returns the name for options.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::ClaudeDesktop => "claude-desktop",
-            Self::ClaudeCode => "claude-code",
-            Self::Cursor => "cursor",
-            Self::VsCode => "vscode",
-        }
-    }
-
     /// Returns the name for readers.
     pub(super) fn title(self) -> &'static str {
         match self {

@@ -43,38 +43,40 @@ pub struct RunStatus {
     pub steps: Vec<StepStatus>,
 }
 
-/// The state of a run.
-///
-/// # Examples
-///
-/// ```
-/// use toolkit_durable::RunState;
-///
-/// assert_eq!(RunState::NoWorker.name(), "no_worker");
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum RunState {
-    /// The run waits for a worker.
-    Queued,
-    /// No worker of its application lives whose tools have the contracts of the run. The run continues when one is started, or
-    /// after [`Run::bind`].
-    NoWorker,
-    /// A worker runs the steps.
-    Running,
-    /// At least one step waits for a decision.
-    Waiting,
-    /// All steps have succeeded.
-    Finished,
-    /// A step has failed. [`Run::retry`] runs it again.
-    Failed,
-    /// The chain was rejected.
-    Rejected,
-    /// The run was cancelled.
-    Cancelled,
-    /// The run was given up, since its workers died too often.
-    Parked,
+toolkit::named! {
+    /// The state of a run.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit_durable::RunState;
+    ///
+    /// assert_eq!(RunState::NoWorker.name(), "no_worker");
+    /// ```
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    #[non_exhaustive]
+    pub enum RunState {
+        /// The run waits for a worker.
+        Queued = "queued",
+        /// No worker of its application lives whose tools have the contracts of the run. The run continues when one is
+        /// started, or after [`Run::bind`].
+        NoWorker = "no_worker",
+        /// A worker runs the steps.
+        Running = "running",
+        /// At least one step waits for a decision.
+        Waiting = "waiting",
+        /// All steps have succeeded.
+        Finished = "finished",
+        /// A step has failed. [`Run::retry`] runs it again.
+        Failed = "failed",
+        /// The chain was rejected.
+        Rejected = "rejected",
+        /// The run was cancelled.
+        Cancelled = "cancelled",
+        /// The run was given up, since its workers died too often.
+        Parked = "parked",
+    }
 }
 
 /// The status of a step.
@@ -114,19 +116,6 @@ pub enum StepState {
 }
 
 impl RunState {
-    /// All states.
-    pub const ALL: [Self; 9] = [
-        Self::Queued,
-        Self::NoWorker,
-        Self::Running,
-        Self::Waiting,
-        Self::Finished,
-        Self::Failed,
-        Self::Rejected,
-        Self::Cancelled,
-        Self::Parked,
-    ];
-
     pub(super) fn new(phase: Phase, has_worker: bool, is_waiting: bool) -> Self {
         match phase {
             Phase::Finished => Self::Finished,
@@ -145,22 +134,6 @@ impl RunState {
     #[must_use]
     pub fn has_ended(self) -> bool {
         matches!(self, Self::Finished | Self::Failed | Self::Rejected | Self::Cancelled | Self::Parked)
-    }
-
-    /// Returns the name in `snake_case`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Queued => "queued",
-            Self::NoWorker => "no_worker",
-            Self::Running => "running",
-            Self::Waiting => "waiting",
-            Self::Finished => "finished",
-            Self::Failed => "failed",
-            Self::Rejected => "rejected",
-            Self::Cancelled => "cancelled",
-            Self::Parked => "parked",
-        }
     }
 }
 

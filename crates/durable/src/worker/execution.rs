@@ -56,7 +56,7 @@ impl Execution {
         let entry = |mut row: Row| {
             let number = |column| usize::try_from(row.integer(column)).unwrap_or(usize::MAX);
             let place = AttemptPlace { step: number(0), attempt: number(1) };
-            Some(((place, EntryKind::named(&row.text(2))?), row.text(3)))
+            Some(((place, EntryKind::from_name(&row.text(2))?), row.text(3)))
         };
         *self.recorded.lock() = rows.into_iter().flatten().filter_map(entry).collect();
     }
@@ -172,7 +172,7 @@ impl Execution {
             let Some(mut row) = found.into_iter().flatten().next() else {
                 return Ok(EndedChild { id, end: None });
             };
-            let phase = Phase::named(&row.text(0)).unwrap_or(Phase::Parked);
+            let phase = Phase::from_name(&row.text(0)).unwrap_or(Phase::Parked);
             if phase.has_ended() && phase != Phase::Parked {
                 return Ok(EndedChild { id, end: Some((phase, row.text(1).into())) });
             }

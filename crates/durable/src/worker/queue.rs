@@ -200,7 +200,7 @@ pub(super) async fn status(worker: &WorkerState) -> Result<QueueStatus, DurableE
     let mut status = QueueStatus { n_workers, ..QueueStatus::default() };
     for mut row in rows.into_iter().flatten() {
         let n = row.integer(1).unsigned_abs();
-        match Phase::named(&row.text(0)) {
+        match Phase::from_name(&row.text(0)) {
             Some(Phase::Queued) => {
                 status.n_queued = n;
                 let age = u64::try_from(now().saturating_sub(row.integer(2))).unwrap_or(0);

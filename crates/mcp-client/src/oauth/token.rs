@@ -318,33 +318,16 @@ pub(super) enum ClientOrigin {
     Registered,
 }
 
-/// The authentication of a client at the token endpoint.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum AuthMethod {
-    #[serde(rename = "none")]
-    None,
-    #[serde(rename = "client_secret_post")]
-    Post,
-    #[serde(rename = "client_secret_basic")]
-    Basic,
-}
-
-impl AuthMethod {
-    pub(super) fn from_name(name: &str) -> Option<Self> {
-        Some(match name {
-            "none" => Self::None,
-            "client_secret_post" => Self::Post,
-            "client_secret_basic" => Self::Basic,
-            _ => return None,
-        })
-    }
-
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Post => "client_secret_post",
-            Self::Basic => "client_secret_basic",
-        }
+toolkit::named! {
+    /// The authentication of a client at the token endpoint.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    pub(super) enum AuthMethod {
+        #[serde(rename = "none")]
+        None = "none",
+        #[serde(rename = "client_secret_post")]
+        Post = "client_secret_post",
+        #[serde(rename = "client_secret_basic")]
+        Basic = "client_secret_basic",
     }
 }
 

@@ -40,7 +40,7 @@ pub(super) async fn serve(shared: &Arc<WorkerState>, services: &mut JoinSet<()>)
             let _ = shared.client.publish_with_headers(reply, headers, body).await;
         }
     }));
-    for verb in [Verb::Ping, Verb::Info, Verb::Stats] {
+    for verb in Verb::ALL {
         let name = verb.name();
         let instance = &shared.instance;
         for subject in
@@ -69,23 +69,17 @@ pub(super) async fn announce(shared: &WorkerState, subject: String) -> Result<()
     shared.client.publish(subject, body).await.map_err(NatsError::closed)
 }
 
-/// A verb of NATS services (ADR-32).
-#[derive(Clone, Copy)]
-enum Verb {
-    Ping,
-    Info,
-    Stats,
+toolkit::named! {
+    /// A verb of NATS services (ADR-32).
+    #[derive(Clone, Copy)]
+    enum Verb {
+        Ping = "PING",
+        Info = "INFO",
+        Stats = "STATS",
+    }
 }
 
 impl Verb {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Ping => "PING",
-            Self::Info => "INFO",
-            Self::Stats => "STATS",
-        }
-    }
-
     fn answer(self, shared: &WorkerState) -> Value {
         let mut answer = json!({
             "type": format!("io.nats.micro.v1.{}_response", self.name().to_ascii_lowercase()),
