@@ -130,15 +130,8 @@ fn with_questions(modes: Value) -> Value {
 /// Returns the W3C Trace Context of a call as `_meta` of a request.
 fn trace(context: &Context) -> Meta {
     let mut meta = Meta::default();
-    let Some(trace) = context.get::<TraceContext>() else { return meta };
-    let fields = [
-        ("traceparent", Some(&trace.traceparent)),
-        ("tracestate", trace.tracestate.as_ref()),
-        ("baggage", trace.baggage.as_ref()),
-    ];
-    for (name, value) in fields {
-        value.into_iter().for_each(|value| meta.set_text(name, value.as_str()));
-    }
+    let fields = context.get::<TraceContext>().into_iter().flat_map(TraceContext::fields);
+    fields.for_each(|(name, value)| meta.set_text(name, value));
     meta
 }
 

@@ -3,7 +3,8 @@
 use std::time::Instant;
 
 use serde_json::value::RawValue;
-use toolkit::call::ErrorKind;
+use toolkit::Context;
+use toolkit::call::{ErrorKind, TraceContext};
 use toolkit::mcp::Revision;
 use toolkit_mcp::{Code, LEGACY, Meta, text};
 use toolkit_runtime::{
@@ -12,6 +13,7 @@ use toolkit_runtime::{
 use tracing::{Level, Span};
 
 use super::peer::Peer;
+use super::request::Request;
 
 /// The target of the audit lines, for the filter of the log.
 const AUDIT: &str = "audit";
@@ -94,9 +96,12 @@ impl Observed {
         self.0.request.span()
     }
 
-    /// Returns the context that makes the span the parent of others, or `None` if no trace contains it.
-    pub(super) fn trace_parent(&self) -> Option<TraceParent> {
-        self.0.request.trace_parent()
+    /// Adds the trace context with which backends continue the trace from the span, if a trace contains it.
+    pub(super) fn traced(&self, context: Context) -> Context {
+        let Some(parent) = self.0.request.trace_parent() else { return context };
+        let baggage = context.get::<Request>().and_then(Request::baggage).map(str::to_owned);
+        let trace = TraceContext::from_values([Some(parent.traceparent), parent.tracestate, baggage]);
+        trace.into_iter().fold(context, Context::with)
     }
 
     /// Sets the tool, prompt or resource of the request.

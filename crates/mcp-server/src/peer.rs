@@ -134,12 +134,7 @@ impl Received<'_> {
     pub(super) fn context(self) -> Context {
         let Self { meta, revision, peer, .. } = self;
         let request = Request::new(revision, meta, peer.caller, peer.share());
-        let trace = request.traceparent().map(|traceparent| {
-            let mut trace = TraceContext::new(traceparent);
-            trace.tracestate = request.tracestate().map(str::to_owned);
-            trace.baggage = request.baggage().map(str::to_owned);
-            trace
-        });
+        let trace = TraceContext::from_values([request.traceparent(), request.tracestate(), request.baggage()]);
         let mut context = Context::new().with(request);
         if let Some(extensions) = peer.head.and_then(|head| extensions(head)) {
             context = context.with_extensions(Arc::clone(extensions));

@@ -221,6 +221,22 @@ impl TraceContext {
         self.baggage = Some(baggage.into());
         self
     }
+
+    /// The names of the fields in messages.
+    pub const FIELDS: [&str; 3] = ["traceparent", "tracestate", "baggage"];
+
+    /// Creates a trace context from the values of its [fields](Self::FIELDS) in a message, or `None` without `traceparent`.
+    #[must_use]
+    pub fn from_values<T: Into<String>>(values: [Option<T>; 3]) -> Option<Self> {
+        let [traceparent, tracestate, baggage] = values.map(|value| value.map(Into::into));
+        Some(Self { traceparent: traceparent?, tracestate, baggage })
+    }
+
+    /// Returns the names and the values of the fields that are set.
+    pub fn fields(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let values = [Some(&*self.traceparent), self.tracestate.as_deref(), self.baggage.as_deref()];
+        std::iter::zip(Self::FIELDS, values).filter_map(|(name, value)| Some((name, value?)))
+    }
 }
 
 crate::named! {

@@ -4,12 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
 use tokio::sync::mpsc::Receiver;
-use toolkit::call::{Credentials, ErrorKind, TraceContext};
+use toolkit::call::{Credentials, ErrorKind};
 use toolkit::mcp::Revision;
 use toolkit::tool::TaskSupport;
 use toolkit::{Arguments, CancelToken, Context, Tool, ToolError};
-use toolkit_mcp::{Code, Meta, RpcError};
-use toolkit_runtime::TraceParent;
+use toolkit_mcp::{Code, RpcError};
 use tracing::Span;
 
 use super::ask::{StreamAsker, TaskAsker};
@@ -76,12 +75,9 @@ pub(crate) fn begin(
     context = context.with_cancel(cancel.clone());
     let observed = observed.take();
     let span = observed.as_ref().map_or_else(Span::none, |observed| observed.span().clone());
-    let parent = observed.as_ref().and_then(Observed::trace_parent);
-    let context = match parent {
-        // Backends continue the trace from here.
-        Some(parent) => context.with(forwarded(parent, meta)),
-        None => context,
-    };
+    if let Some(observed) = &observed {
+        context = observed.traced(context);
+    }
     let progress_token = meta.progress_token().and_then(|token| serde_json::from_str(token.get()).ok());
     let mut call = Call {
         shared: Arc::clone(shared),
@@ -160,15 +156,6 @@ fn listen(call: &mut Call, wants_chunks: bool) -> Receiver<CallEvent> {
     }
     call.context = context;
     receiver
-}
-
-/// Returns the trace context that backends receive.
-fn forwarded(parent: TraceParent, meta: &Meta<'_>) -> TraceContext {
-    let mut trace = TraceContext::new(parent.traceparent);
-    trace.tracestate = parent.tracestate;
-    let [_, _, baggage] = meta.trace();
-    trace.baggage = baggage.map(|baggage| baggage.into_owned());
-    trace
 }
 
 /// Returns how a call asks the user of its client.

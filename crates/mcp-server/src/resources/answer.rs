@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::json;
 use serde_json::value::RawValue;
 use tokio::time::{Instant, sleep_until};
-use toolkit::call::{ErrorKind, TraceContext};
+use toolkit::call::ErrorKind;
 use toolkit::mcp::Revision;
 use toolkit::resource::ResourceWatch;
 use toolkit::{CancelToken, Context, ToolError};
@@ -100,14 +100,7 @@ impl ResourceRequest {
             }
             Action::List { .. } | Action::Templates { .. } | Action::Skills { .. } => {}
         }
-        if let Some(parent) = observed.trace_parent() {
-            let context = std::mem::take(&mut self.context);
-            let baggage = context.get::<TraceContext>().and_then(|trace| trace.baggage.clone());
-            let mut trace = TraceContext::new(parent.traceparent);
-            trace.tracestate = parent.tracestate;
-            trace.baggage = baggage;
-            self.context = context.with(trace);
-        }
+        self.context = observed.traced(std::mem::take(&mut self.context));
         self.observed = Some(observed);
     }
 

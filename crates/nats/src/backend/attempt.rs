@@ -303,17 +303,10 @@ fn headers(attempt: &Attempt<'_>) -> HeaderMap {
     } else if context.has_progress_listener() {
         headers.insert(wire::STREAM, "progress");
     }
-    if let Some(trace) = context.get::<TraceContext>() {
-        let values = [
-            ("traceparent", Some(&trace.traceparent)),
-            ("tracestate", trace.tracestate.as_ref()),
-            ("baggage", trace.baggage.as_ref()),
-        ];
-        for (name, value) in values {
-            // A value with a line break would be another header.
-            if let Some(value) = value.and_then(|value| value.parse::<HeaderValue>().ok()) {
-                headers.insert(name, value);
-            }
+    for (name, value) in context.get::<TraceContext>().into_iter().flat_map(TraceContext::fields) {
+        // A value with a line break would be another header.
+        if let Ok(value) = value.parse::<HeaderValue>() {
+            headers.insert(name, value);
         }
     }
     headers

@@ -296,12 +296,7 @@ impl CallRequest {
             wants_chunks: reads_events && reads("chunks"),
             events: header(headers, wire::EVENTS).map(Subject::from),
             credit: number(headers, wire::CREDIT).and_then(|credit| credit.try_into().ok()).unwrap_or(0),
-            trace: header(headers, "traceparent").map(|traceparent| {
-                let mut trace = TraceContext::new(traceparent);
-                trace.tracestate = header(headers, "tracestate").map(str::to_owned);
-                trace.baggage = header(headers, "baggage").map(str::to_owned);
-                trace
-            }),
+            trace: TraceContext::from_values(TraceContext::FIELDS.map(|name| header(headers, name))),
             credentials,
             body,
             bodies,
