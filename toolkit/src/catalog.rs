@@ -169,7 +169,7 @@ impl Catalog {
     /// Returns an iterator over the latest version of each prompt, sorted by id.
     #[doc(hidden)]
     pub fn latest_prompts(&self) -> impl Iterator<Item = &Prompt> {
-        self.prompt_names.latest().iter().map(|&idx| &self.prompts[idx])
+        self.prompt_names.latest.iter().map(|&idx| &self.prompts[idx])
     }
 
     /// Returns the prompt that a name refers to: an id, an id without a version, or a name without a namespace if it is
@@ -269,7 +269,7 @@ impl Catalog {
     /// # Ok::<(), toolkit::catalog::Diagnostics>(())
     /// ```
     pub fn latest(&self) -> impl Iterator<Item = &Tool> {
-        self.names.latest().iter().map(|&idx| &self.tools[idx])
+        self.names.latest.iter().map(|&idx| &self.tools[idx])
     }
 
     /// Returns the number of tools, counting each version.
@@ -526,7 +526,7 @@ impl Catalog {
     /// state that it borrows.
     pub(crate) fn with_instances_beside(self, instances: Instances, shared: &States) -> Result<Self, Diagnostics> {
         let (own, foreign): (Vec<_>, Vec<_>) = self.prompts.into_iter().partition(|prompt| prompt.tool().is_prompt());
-        let tools = self.tools.into_iter().chain(own.into_iter().map(Prompt::into_tool)).collect();
+        let tools = self.tools.into_iter().chain(own.into_iter().map(|prompt| prompt.tool)).collect();
         Self::new(multiplied(tools, instances, shared)?)?.with_prompts(foreign)
     }
 

@@ -64,7 +64,7 @@ use toolkit_schema::walk::resolve;
 #[derive(Clone, Debug)]
 pub struct Prompt {
     /// The record, whose input schema describes the arguments.
-    tool: Tool,
+    pub(crate) tool: Tool,
     /// The names of the arguments in the order of their declaration. A schema does not keep it.
     order: Vec<Text>,
 }
@@ -88,10 +88,6 @@ impl Prompt {
     #[must_use]
     pub fn tool(&self) -> &Tool {
         &self.tool
-    }
-
-    pub(crate) fn into_tool(self) -> Tool {
-        self.tool
     }
 
     /// Changes the record.

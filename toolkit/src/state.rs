@@ -10,7 +10,7 @@ use std::sync::Arc;
 #[derive(Default)]
 pub(crate) struct States {
     by_type: HashMap<TypeId, HeldState>,
-    duplicates: Vec<Duplicate>,
+    pub(crate) duplicates: Vec<Duplicate>,
 }
 
 struct HeldState {
@@ -66,10 +66,6 @@ impl States {
     /// Returns the location that passed a value of this type.
     pub(crate) fn location_of(&self, id: TypeId) -> Option<&'static Location<'static>> {
         self.by_type.get(&id).map(|held| held.location)
-    }
-
-    pub(crate) fn duplicates(&self) -> &[Duplicate] {
-        &self.duplicates
     }
 }
 

@@ -153,7 +153,7 @@ impl Backends {
         context: &Context,
     ) -> Result<Completion, ToolError> {
         match self.named(backend).filter(|backend| backend.is_enabled()) {
-            Some(backend) => backend.routed().complete(request, context).await,
+            Some(backend) => backend.routed.complete(request, context).await,
             None => Ok(Completion::default()),
         }
     }
@@ -166,7 +166,7 @@ impl BackendResources {
     /// Returns the resources, and a guard that keeps the backend from being stopped during a request.
     fn get(&self) -> Option<(&dyn Resources, impl Send + '_)> {
         let resources = self.0.backend().resources().filter(|_| self.0.is_enabled())?;
-        Some((resources, self.0.routed().hold()))
+        Some((resources, self.0.routed.hold()))
     }
 }
 

@@ -210,7 +210,7 @@ impl Gathered {
                 self.tools.push(tool.clone());
             }
         }
-        self.routes.add(tool.id().clone(), Arc::clone(backend.routed()), target);
+        self.routes.add(tool.id().clone(), Arc::clone(&backend.routed), target);
         Ok(())
     }
 
@@ -230,7 +230,7 @@ impl Gathered {
             let message = format!("the backend `{}` has another prompt `{id}`, which is left out", backend.name());
             return Err(Diagnostic::new(DiagnosticKind::DuplicateId, message, []));
         }
-        self.routes.add_prompt(prompt.id().clone(), Arc::clone(backend.routed()), target);
+        self.routes.add_prompt(prompt.id().clone(), Arc::clone(&backend.routed), target);
         self.prompts.push(prompt);
         Ok(())
     }

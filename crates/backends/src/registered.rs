@@ -14,7 +14,8 @@ use crate::ask::request;
 
 /// A registered backend.
 pub(crate) struct Registered {
-    routed: Arc<RoutedBackend>,
+    /// What dispatchers call.
+    pub(crate) routed: Arc<RoutedBackend>,
     is_trusted: AtomicBool,
     last: Mutex<Option<LastOffers>>,
 }
@@ -59,11 +60,6 @@ impl Registered {
 
     pub(crate) fn backend(&self) -> &dyn Backend {
         self.routed.backend()
-    }
-
-    /// Returns what dispatchers call.
-    pub(crate) fn routed(&self) -> &Arc<RoutedBackend> {
-        &self.routed
     }
 
     pub(crate) fn report(&self) -> BackendReport {
@@ -220,7 +216,7 @@ impl RetiredBackend {
     ///
     /// Returns an error if the backend did not stop cleanly.
     pub async fn stop_when_idle(self) -> Result<(), ToolError> {
-        self.backend.routed().idle().await;
+        self.backend.routed.idle().await;
         request(self.backend.backend(), <dyn Backend>::stop, self.timeout).await
     }
 }

@@ -44,17 +44,13 @@ pub(crate) fn options() -> [Arg; 6] {
 /// The defects that the calls showed, and the tools that were not called.
 pub(crate) struct Called {
     pub(crate) json: Value,
-    n_calls: usize,
+    pub(crate) n_calls: usize,
     /// Each with a command that makes the call.
     defects: Vec<(String, String)>,
     untested: Vec<String>,
 }
 
 impl Called {
-    pub(crate) fn n_calls(&self) -> usize {
-        self.n_calls
-    }
-
     pub(crate) fn n_defects(&self) -> usize {
         self.defects.len()
     }

@@ -228,7 +228,7 @@ fn write(
     let n_diagnostics =
         unusable.len() + n_errors + n_defects + found.iter().map(|diagnostics| diagnostics.iter().len()).sum::<usize>();
     let tools = n_tools.map(|n| format!("{}, ", counted(n, "tool"))).unwrap_or_default();
-    let calls = called.map(|called| format!("{}, ", counted(called.n_calls(), "call"))).unwrap_or_default();
+    let calls = called.map(|called| format!("{}, ", counted(called.n_calls, "call"))).unwrap_or_default();
     let warnings = match lints.len() - n_errors {
         0 => String::new(),
         n => format!(", {}", counted(n, "warning")),

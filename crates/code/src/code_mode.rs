@@ -27,7 +27,8 @@ pub struct CodeMode {
     /// Incremented whenever the gateway is replaced.
     version: Arc<watch::Sender<u64>>,
     sandbox: Arc<dyn Sandbox>,
-    limits: Limits,
+    /// The limits of each program.
+    pub(crate) limits: Limits,
     /// The memory that all runs keep.
     total: TotalBytes,
 }
@@ -74,11 +75,6 @@ impl CodeMode {
 
     pub(crate) fn versions(&self) -> watch::Receiver<u64> {
         self.version.subscribe()
-    }
-
-    /// Returns the limits of each program.
-    pub(crate) fn max(&self) -> Limits {
-        self.limits
     }
 
     /// Returns the current tools.

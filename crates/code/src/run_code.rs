@@ -106,7 +106,7 @@ impl RunCode {
         let tool = Tool::builder(NAME)
             .namespace(NAMESPACE)
             .title("Run a program")
-            .description(description(&overview, &self.code.max()))
+            .description(description(&overview, &self.code.limits))
             .annotations(overview.annotations)
             .input(input)
             .output(output)
@@ -131,7 +131,7 @@ impl RunCode {
         // If a call asks the user, and this call ends to ask, it is continued here.
         let (program, trace) = (job.program.clone(), Arc::clone(&job.trace));
         context.keep_with(move || trace.journal(&program, MAX_KEPT));
-        let end = self.code.execute(context, self.code.max(), job, false).await.map_err(unstarted)?;
+        let end = self.code.execute(context, self.code.limits, job, false).await.map_err(unstarted)?;
         let Outcome::Done(execution) = end else {
             return Err(ToolError::internal("a run that cannot be resumed was paused"));
         };

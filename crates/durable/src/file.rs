@@ -35,16 +35,16 @@ impl FileStore {
     /// Opens the file. A worker creates it with its tables if it does not exist.
     pub(crate) async fn open(path: PathBuf, is_worker: bool) -> Result<Self, DurableError> {
         let database = Database::open(&path, is_worker).await?;
-        let file = FileId::of(database.path());
+        let file = FileId::of(&database.path);
         Ok(Self { database, file, presence: Arc::default() })
     }
 
     /// Returns an error if the file is gone, or another one has its name.
     fn check_file(&self) -> Result<(), DurableError> {
-        match FileId::of(self.database.path()) {
-            None => Err(database::missing(self.database.path(), "was removed: its worker ends, and its runs are lost")),
+        match FileId::of(&self.database.path) {
+            None => Err(database::missing(&self.database.path, "was removed: its worker ends, and its runs are lost")),
             file if file != self.file => Err(database::missing(
-                self.database.path(),
+                &self.database.path,
                 "was replaced by another file: start its worker again, for the runs in the new one",
             )),
             _ => Ok(()),
@@ -65,7 +65,7 @@ impl Store for FileStore {
     fn beat<'a>(&'a self, worker: &'a str) -> StoreAnswer<'a, bool> {
         Box::pin(async move {
             self.check_file()?;
-            let (path, presence, id) = (self.database.path().to_owned(), Arc::clone(&self.presence), worker.to_owned());
+            let (path, presence, id) = (self.database.path.clone(), Arc::clone(&self.presence), worker.to_owned());
             let beaten = self.database.with(move |_| {
                 let mut presence = presence.lock();
                 if !presence.as_ref().is_some_and(|held| held.exists() && held.beat().is_ok()) {
@@ -88,7 +88,7 @@ impl Store for FileStore {
         Box::pin(async {
             let workers = Statement::read("SELECT id FROM toolkit_workers");
             let ids = self.run(vec![workers]).await?.into_iter().flatten().map(|mut row| row.text(0));
-            let sign = |id: String| presence::sign_of(self.database.path(), &id).map(|sign| (id, sign));
+            let sign = |id: String| presence::sign_of(&self.database.path, &id).map(|sign| (id, sign));
             ids.map(sign).collect::<io::Result<_>>().map_err(DurableError::engine)
         })
     }

@@ -16,7 +16,7 @@ use crate::store::{MAX_SIGN_AGE, POLL, Phase, Sign, Store, now};
 /// The runs of an application.
 pub(crate) struct Runs {
     store: Arc<dyn Store>,
-    application: String,
+    pub(crate) application: String,
 }
 
 /// A recorded run.
@@ -77,10 +77,6 @@ const COLUMNS: &str = "id, application, phase, version, contract, worker, error,
 impl Runs {
     pub(crate) fn new(store: Arc<dyn Store>, application: String) -> Self {
         Self { store, application }
-    }
-
-    pub(crate) fn application(&self) -> &str {
-        &self.application
     }
 
     async fn one(&self, statement: Statement) -> Result<Vec<Row>, DurableError> {

@@ -193,7 +193,7 @@ impl McpBackend {
     /// ```
     #[must_use]
     pub fn endpoint(&self) -> Option<&Endpoint> {
-        match &*self.link.remote().target {
+        match &*self.link.remote.target {
             RemoteTarget::Http(endpoint) => Some(endpoint),
             RemoteTarget::Stdio(_) => None,
         }
@@ -210,7 +210,7 @@ impl McpBackend {
 
     /// Returns true if the server would be started or reached in the same way, with the same limits and trust.
     pub(super) fn is_configured_like(&self, other: &Self) -> bool {
-        let (ours, theirs) = (self.link.remote(), other.link.remote());
+        let (ours, theirs) = (&self.link.remote, &other.link.remote);
         self.is_trusted == other.is_trusted
             && ours.may_ask == theirs.may_ask
             && ours.limits == theirs.limits
@@ -228,7 +228,7 @@ impl McpBackend {
 
     /// Changes the settings and uses a new connection, since existing clones may have other settings.
     fn with_remote(self, change: impl FnOnce(&mut Remote)) -> Self {
-        let mut remote = self.link.remote().clone();
+        let mut remote = self.link.remote.clone();
         change(&mut remote);
         Self { link: Arc::new(Link::new(remote)), ..self }
     }
@@ -240,7 +240,7 @@ impl McpBackend {
 
 impl Backend for McpBackend {
     fn name(&self) -> &str {
-        &self.link.remote().name
+        &self.link.remote.name
     }
 
     fn kind(&self) -> BackendKind {
@@ -252,11 +252,11 @@ impl Backend for McpBackend {
     }
 
     fn has_prefix(&self) -> bool {
-        self.link.remote().choices.has_prefix
+        self.link.remote.choices.has_prefix
     }
 
     fn coercion(&self) -> Option<Coercion> {
-        self.link.remote().choices.coercion
+        self.link.remote.choices.coercion
     }
 
     fn tools(&self) -> BoxFuture<'_, Result<OfferedTools, ToolError>> {
@@ -305,11 +305,11 @@ impl Backend for McpBackend {
     }
 
     fn holds_sessions(&self) -> bool {
-        self.link.remote().choices.max_sessions.is_some()
+        self.link.remote.choices.max_sessions.is_some()
     }
 
     fn end_session(&self, session: &str) {
-        self.link.sessions().end(session);
+        self.link.sessions.end(session);
     }
 
     fn health(&self) -> BoxFuture<'_, Result<(), ToolError>> {
@@ -367,20 +367,20 @@ impl Resources for McpBackend {
     }
 
     fn changes(&self) -> Option<&ResourceChanges> {
-        Some(&self.link.remote().resources)
+        Some(&self.link.remote.resources)
     }
 }
 
 /// The name of the server for error messages. Models read these, so they do not contain its address.
 impl fmt::Display for McpBackend {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.link.remote().fmt(f)
+        self.link.remote.fmt(f)
     }
 }
 
 impl fmt::Debug for McpBackend {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let remote = self.link.remote();
+        let remote = &self.link.remote;
         let target: &dyn fmt::Debug = match &*remote.target {
             RemoteTarget::Stdio(program) => program,
             RemoteTarget::Http(endpoint) => endpoint,

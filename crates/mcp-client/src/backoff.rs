@@ -11,7 +11,8 @@ use tokio::time::Instant;
 #[derive(Default)]
 pub(super) struct Backoff {
     n_failures: u32,
-    not_before: Option<Instant>,
+    /// The time of the next attempt, or `None` if the last attempt succeeded.
+    pub(super) not_before: Option<Instant>,
     succeeded_at: Option<Instant>,
 }
 
@@ -24,11 +25,6 @@ const LONGEST: Duration = Duration::from_secs(30);
 const RESET_AFTER: Duration = Duration::from_secs(300);
 
 impl Backoff {
-    /// Returns the time of the next attempt, or `None` if the last attempt succeeded.
-    pub(super) fn not_before(&self) -> Option<Instant> {
-        self.not_before
-    }
-
     /// Returns the remaining wait.
     pub(super) fn left(&self) -> Option<Duration> {
         let left = self.not_before?.saturating_duration_since(Instant::now());

@@ -35,7 +35,7 @@ const MIN_EXTENSION: Duration = Duration::from_millis(20);
 ///
 /// Dropping the future notifies the server that the request is canceled.
 pub(super) async fn run(link: &Link, call: BackendCall<'_>) -> Result<BackendResponse, ToolError> {
-    let remote = link.remote();
+    let remote = &link.remote;
     let limits = &remote.limits;
     let mut arguments = arguments_of(&call)?;
     let _permit = link.permit_in_time().await?;
@@ -143,7 +143,7 @@ async fn called(
     params: &CallParams,
     listener: &Arc<Listener>,
 ) -> Result<Raw, ToolError> {
-    let remote = link.remote();
+    let remote = &link.remote;
     let connection = link.connection_for_call().await?;
     let mut running = connection.running_call(call.context());
     connection.request_logs(call.context()).await;
@@ -156,7 +156,7 @@ async fn called(
         }
         connection.ask(request)
     };
-    let (answer, task) = if connection.info().accepts_task_requests() && tasks::is_supported_by(call.tool()) {
+    let (answer, task) = if connection.info.accepts_task_requests() && tasks::is_supported_by(call.tool()) {
         if let Some(running) = &running {
             running.requests_task();
         }

@@ -32,7 +32,8 @@ use super::watches::Watches;
 /// A connection to a server. Dropping it closes the connection.
 pub(super) struct Connection {
     peer: Arc<Peer>,
-    info: ServerInfo,
+    /// What the server has declared.
+    pub(super) info: ServerInfo,
     /// The arguments that headers repeat, by the name of the tool on the server.
     param_headers: toolkit_runtime::Mutex<HashMap<String, Vec<ParamHeader>>>,
     /// The task that subscribes to changes of the lists, in revisions with subscriptions.
@@ -43,7 +44,8 @@ pub(super) struct Connection {
     /// The level of log messages that was requested, in revisions before 2026-07-28, and the number of changes before, one
     /// of which may have been a new session.
     log_level: toolkit_runtime::Mutex<Option<(u64, LogLevel)>>,
-    exit_state: Arc<ExitState>,
+    /// The exit state of the server's process.
+    pub(super) exit_state: Arc<ExitState>,
     is_lost: AtomicBool,
     /// The number of requests that the server has answered.
     n_answers: AtomicU64,
@@ -155,11 +157,6 @@ impl Connection {
         self.peer.users.running_call(context)
     }
 
-    /// Returns what the server has declared.
-    pub(super) fn info(&self) -> &ServerInfo {
-        &self.info
-    }
-
     /// Returns true if the server uses a revision with `initialize` and `ping`.
     pub(super) fn is_legacy(&self) -> bool {
         self.info.is_legacy()
@@ -194,11 +191,6 @@ impl Connection {
 
     pub(super) fn is_closed(&self) -> bool {
         self.is_lost.load(Ordering::Acquire) || self.peer.is_closed()
-    }
-
-    /// Returns the exit state of the server's process.
-    pub(super) fn exit_state(&self) -> &ExitState {
-        &self.exit_state
     }
 
     /// Marks the connection as lost, so that the next call reconnects. Other requests may still get their responses.

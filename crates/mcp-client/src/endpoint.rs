@@ -228,7 +228,7 @@ impl Endpoint {
     /// Returns true if the tokens of callers are exchanged for those of the server.
     pub(super) fn exchanges_tokens(&self) -> bool {
         #[cfg(feature = "oauth")]
-        return self.logins.as_ref().is_some_and(|logins| logins.settings().exchanges_tokens());
+        return self.logins.as_ref().is_some_and(|logins| logins.settings.exchanges);
         #[cfg(not(feature = "oauth"))]
         false
     }

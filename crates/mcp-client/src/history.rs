@@ -106,7 +106,7 @@ impl LinkRecord {
             return;
         }
         self.enter(BackendState::BackingOff);
-        let reason = connection.as_ref().and_then(|connection| connection.exit_state().end());
+        let reason = connection.as_ref().and_then(|connection| connection.exit_state.end());
         self.status.last_error = Some(match reason {
             Some(reason) => format!("the connection was lost: {reason}"),
             None => "the connection was lost".to_owned(),

@@ -31,9 +31,9 @@ use super::watches::Watches;
 
 /// The current connection to a server and its history.
 pub(super) struct Link {
-    remote: Remote,
+    pub(super) remote: Remote,
     /// The resources that clients are subscribed to, on each connection.
-    watches: Arc<Watches>,
+    pub(super) watches: Arc<Watches>,
     state: Mutex<LinkState>,
     /// Outside of the lock, which is held during an attempt to connect.
     is_stopped: AtomicBool,
@@ -54,7 +54,7 @@ pub(super) struct Link {
     /// The output schemas that results are compared with, by the name of the tool on the server.
     outputs: Arc<toolkit_runtime::Mutex<HashMap<String, Schema>>>,
     /// The connections of single sessions of clients, if the server has one for each.
-    sessions: Sessions,
+    pub(super) sessions: Sessions,
     history: History,
     idle: Idle,
     /// The time before which no attempt to connect is made, as in the backoff of `state`.
@@ -104,21 +104,9 @@ impl Link {
         Self { outputs: Arc::clone(&self.outputs), ..Self::new(self.remote.clone()) }
     }
 
-    pub(super) fn sessions(&self) -> &Sessions {
-        &self.sessions
-    }
-
     /// Returns the number of calls that run as tasks.
     pub(super) fn n_tasks(&self) -> u64 {
         self.n_tasks.load(Ordering::Relaxed) + self.sessions.n_tasks()
-    }
-
-    pub(super) fn remote(&self) -> &Remote {
-        &self.remote
-    }
-
-    pub(super) fn watches(&self) -> &Arc<Watches> {
-        &self.watches
     }
 
     /// Replaces the output schemas that results are compared with.
@@ -205,7 +193,7 @@ impl Link {
     /// Returns the state of the connection.
     pub(super) fn status(&self) -> BackendStatus {
         let not_before = *self.not_before.lock();
-        let next = not_before.max(self.relisting.lock().not_before());
+        let next = not_before.max(self.relisting.lock().not_before);
         let mut status = self.history.status(next.map(|next| next.saturating_duration_since(Instant::now())));
         status.n_tasks = self.n_tasks();
         status
@@ -259,7 +247,7 @@ impl Link {
         });
         let outcome = outcome.flatten();
         state.backoff.record_failure();
-        *self.not_before.lock() = state.backoff.not_before();
+        *self.not_before.lock() = state.backoff.not_before;
         let (connection, era) = outcome.inspect_err(|error| {
             self.history.failed(error);
             if was_asleep {
@@ -309,7 +297,7 @@ impl Link {
     pub(super) async fn changed(&self) {
         let mut changes = self.changes.subscribe();
         loop {
-            let not_before = self.relisting.lock().not_before();
+            let not_before = self.relisting.lock().not_before;
             if let Some(not_before) = not_before {
                 sleep_until(not_before).await;
                 if self.connection().await.is_ok() {

@@ -25,7 +25,7 @@ use super::tool_names::{NAME_KEY, valid_names};
 
 /// Lists the tools of a server, with their names on the server, in the namespace of the server.
 pub(super) async fn offers(link: &Link) -> Result<OfferedTools, ToolError> {
-    let remote = link.remote();
+    let remote = &link.remote;
     let connection = link.connection().await?;
     let Listed { entries: mut listed, cache } = tools(remote, &connection).await?;
     let dropped: Vec<Diagnostic> = listed.iter_mut().filter_map(|tool| complete(remote, tool)).collect();
@@ -43,7 +43,7 @@ pub(super) async fn offers(link: &Link) -> Result<OfferedTools, ToolError> {
         {
             outputs.insert(name, schema);
         }
-        if connection.info().has_tasks_extension() {
+        if connection.info.has_tasks_extension() {
             offer_tasks(tool);
         }
         let lacks_tasks = lacks_tasks(tool, connection.has_tasks());
@@ -61,7 +61,7 @@ pub(super) async fn offers(link: &Link) -> Result<OfferedTools, ToolError> {
         .iter()
         .filter_map(|(tool, _)| Some((tool.id().clone(), applied.hints.get(&*name_on_server(tool))?.clone())));
     offers.hints = hints.collect();
-    offers.instructions = remote.choices.passes_instructions.then(|| connection.info().instructions.clone()).flatten();
+    offers.instructions = remote.choices.passes_instructions.then(|| connection.info.instructions.clone()).flatten();
     if let Some(text) = &offers.instructions
         && let Ok(tool) = Tool::builder("instructions").description(text.clone()).build()
         && let Some(wrong) = deceptive_texts(&tool).first()
@@ -148,7 +148,7 @@ fn deceptive_texts(tool: &Tool) -> Vec<Diagnostic> {
 /// Checks that the server answers.
 pub(super) async fn probe(link: &Link) -> Result<(), ToolError> {
     let connection = link.connection().await?;
-    let remote = link.remote();
+    let remote = &link.remote;
     match in_time(remote, remote.limits.start, connection.ask(connection.harmless_request())).await? {
         Ok(_) => Ok(()),
         Err(failure) => Err(remote.failed(&connection, failure).await),

@@ -47,17 +47,13 @@ use super::authorizer::connect_locally;
 /// The logins at one server. Clones share them.
 #[derive(Clone)]
 pub(super) struct Logins {
-    settings: Arc<OAuth>,
+    pub(super) settings: Arc<OAuth>,
     state: Arc<AuthorizationState>,
 }
 
 impl Logins {
     pub(super) fn new(settings: OAuth) -> Self {
         Self { settings: Arc::new(settings), state: Arc::default() }
-    }
-
-    pub(super) fn settings(&self) -> &OAuth {
-        &self.settings
     }
 
     pub(super) fn authorization(&self, server: &Url, authorities: &Authorities) -> Result<Authorization, OAuthError> {

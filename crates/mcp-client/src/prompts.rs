@@ -25,8 +25,8 @@ const MAX_VALUE_BYTES: usize = 1_000;
 
 /// Adds the prompts of a server to its tools. If they cannot be listed, that is a diagnostic.
 pub(super) async fn add_to(link: &Link, offers: &mut OfferedTools) -> Result<(), ToolError> {
-    let (remote, connection) = (link.remote(), link.connection().await?);
-    if !connection.info().has("prompts") {
+    let (remote, connection) = (&link.remote, link.connection().await?);
+    if !connection.info.has("prompts") {
         return Ok(());
     }
     let listed: Vec<Value> = match entries(remote, &connection, "prompts/list", "prompts").await {
@@ -87,7 +87,7 @@ fn record(prompt: Value) -> Value {
 
 /// Requests the messages of a prompt by its name on the server.
 pub(super) async fn run(link: &Link, call: BackendCall<'_>) -> Result<BackendResponse, ToolError> {
-    let remote = link.remote();
+    let remote = &link.remote;
     let connection = link.connection_for_call().await?;
     let _permit = link.permit_in_time().await?;
     let mut request = Request::about("prompts/get", "name", call.tool().name());
@@ -118,9 +118,9 @@ pub(super) async fn complete(
     request: &CompletionRequest,
     context: &Context,
 ) -> Result<Completion, ToolError> {
-    let remote = link.remote();
+    let remote = &link.remote;
     let connection = link.connection_for_call().await?;
-    if !connection.info().has("completions") {
+    if !connection.info.has("completions") {
         return Ok(Completion::default());
     }
     let _permit = link.permit_in_time().await?;

@@ -66,10 +66,10 @@ async fn listed<T: DeserializeOwned>(
         return Ok(Vec::new());
     }
     let connection = link.connection_for_call().await?;
-    if !connection.info().has("resources") {
+    if !connection.info.has("resources") {
         return Ok(Vec::new());
     }
-    entries(link.remote(), &connection, method, field).await
+    entries(&link.remote, &connection, method, field).await
 }
 
 /// Reads a resource. Returns `None` if the server does not have it.
@@ -78,9 +78,9 @@ pub(super) async fn read(
     uri: &str,
     context: &Context,
 ) -> Result<Option<Vec<ResourceContents>>, ToolError> {
-    let remote = link.remote();
+    let remote = &link.remote;
     let connection = link.connection_for_call().await?;
-    if !connection.info().has("resources") || !is_uri(uri) {
+    if !connection.info.has("resources") || !is_uri(uri) {
         return Ok(None);
     }
     let _permit = link.permit_in_time().await?;
@@ -133,12 +133,12 @@ pub(super) fn within_limit(remote: &Remote, result: &Raw, what: &str) -> Result<
 ///
 /// Returns an error if the server does not report changes of the resource, or too many resources are watched.
 pub(super) async fn watch(link: Arc<Link>, uri: &str, context: &Context) -> Result<ResourceWatch, ToolError> {
-    let remote = link.remote();
+    let remote = &link.remote;
     let connection = link.connection_for_call().await?;
-    if !connection.info().has_flag("resources", "subscribe") || !is_uri(uri) {
+    if !connection.info.has_flag("resources", "subscribe") || !is_uri(uri) {
         return Err(ToolError::failed(format!("{remote} does not report changes of single resources")));
     }
-    let mut watch = link.watches().add(uri, context.request().caller()).map_err(|BudgetExceeded { held, max, .. }| {
+    let mut watch = link.watches.add(uri, context.request().caller()).map_err(|BudgetExceeded { held, max, .. }| {
         let message = format!(
             "the client is subscribed to {held} resources of {remote}, its share of the {max} of all clients; try again later"
         );

@@ -19,19 +19,19 @@ pub(super) async fn list(link: &Link) -> Result<Vec<Skill>, ToolError> {
         return Ok(Vec::new());
     }
     let connection = link.connection_for_call().await?;
-    if !connection.info().has_extension(SKILLS_EXTENSION) {
+    if !connection.info.has_extension(SKILLS_EXTENSION) {
         return Ok(Vec::new());
     }
-    let mut skills: Vec<Skill> = entries(link.remote(), &connection, "skills/list", "skills").await?;
+    let mut skills: Vec<Skill> = entries(&link.remote, &connection, "skills/list", "skills").await?;
     skills.retain(is_valid);
     Ok(skills)
 }
 
 /// Requests a skill, which the server need not list. Returns `None` if the server does not have it.
 pub(super) async fn get(link: &Link, uri: &str, context: &Context) -> Result<Option<Skill>, ToolError> {
-    let remote = link.remote();
+    let remote = &link.remote;
     let connection = link.connection_for_call().await?;
-    if !connection.info().has_extension(SKILLS_EXTENSION) || !is_uri(uri) {
+    if !connection.info.has_extension(SKILLS_EXTENSION) || !is_uri(uri) {
         return Ok(None);
     }
     let _permit = link.permit_in_time().await?;

@@ -59,7 +59,7 @@ pub(super) async fn finish(
     listener: &Arc<Listener>,
     created: CreatedTask,
 ) -> Result<Raw, ToolError> {
-    check_id(&created.id).map_err(|how| link.remote().invalid_response(how))?;
+    check_id(&created.id).map_err(|how| link.remote.invalid_response(how))?;
     let _counted = link.count_task();
     let requester = Requester::new(link, call.context(), connection, running, created);
     let mut waiting = TaskWaiting::new(requester, listener);

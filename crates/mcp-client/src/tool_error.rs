@@ -45,10 +45,10 @@ impl Remote {
         match (&*self.target, failure) {
             (_, Failure::Rpc(error)) => self.convert(&error),
             (RemoteTarget::Stdio(_), Failure::Closed | Failure::Pipe(_)) => {
-                let end = connection.exit_state().wait().await.unwrap_or("it no longer responds");
+                let end = connection.exit_state.wait().await.unwrap_or("it no longer responds");
                 connection.end();
                 let how = format!("disconnected before it responded: {end}");
-                self.lost(loss, &how).caused_by(connection.exit_state().to_string())
+                self.lost(loss, &how).caused_by(connection.exit_state.to_string())
             }
             (RemoteTarget::Stdio(_), failure) => self.not_reached(&failure, loss),
             (RemoteTarget::Http(_), failure) => {

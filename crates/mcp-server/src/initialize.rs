@@ -72,7 +72,7 @@ fn capabilities(shared: &ServerState, revision: Revision) -> Value {
     if shared.resources.has_skills() {
         capabilities["extensions"][SKILLS_EXTENSION] = json!({});
     }
-    if shared.served().has_apps() {
+    if shared.served().has_apps {
         capabilities["extensions"][UI_EXTENSION] = json!({});
     }
     capabilities

@@ -222,7 +222,7 @@ impl Listen {
     /// Returns the token that cancels the request.
     fn cancelled(&self) -> Option<CancelToken> {
         let registered = self.subscription.as_ref()?.registered.as_ref()?;
-        Some(registered.token().clone())
+        Some(registered.token.clone())
     }
 
     fn task(&self, update: &Update) -> Vec<u8> {

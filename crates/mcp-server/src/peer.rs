@@ -167,7 +167,7 @@ fn key(session: &str, id: &str) -> RunningKey {
 pub(super) struct Registered {
     running: RunningRequests,
     key: RunningKey,
-    token: CancelToken,
+    pub(super) token: CancelToken,
 }
 
 impl RunningRequests {
@@ -212,11 +212,6 @@ pub(super) fn register(
     running.register(session, id.get()).map(Some).ok_or_else(taken)
 }
 
-impl Registered {
-    pub(super) fn token(&self) -> &CancelToken {
-        &self.token
-    }
-}
 
 impl Drop for Registered {
     fn drop(&mut self) {

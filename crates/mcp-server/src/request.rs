@@ -150,9 +150,9 @@ pub struct Caller {
     client_id: Option<String>,
     scopes: Vec<String>,
     /// True for a token that is not restricted by scopes.
-    has_all_scopes: bool,
+    pub(super) has_all_scopes: bool,
     claims: Map<String, Value>,
-    credentials: Credentials,
+    pub(super) credentials: Credentials,
     token: Option<CallerToken>,
 }
 
@@ -211,10 +211,6 @@ impl Caller {
         Some(format!("{} {}", self.issuer.as_deref().unwrap_or_default(), self.subject.as_deref()?))
     }
 
-    pub(super) fn has_all_scopes(&self) -> bool {
-        self.has_all_scopes
-    }
-
     /// Sets the claims of the caller's token.
     pub fn with_claims(self, claims: Map<String, Value>) -> Self {
         Self { claims, ..self }
@@ -248,10 +244,6 @@ impl Caller {
     #[must_use]
     pub fn claim(&self, name: &str) -> Option<&Value> {
         self.claims.get(name)
-    }
-
-    pub(super) fn credentials(&self) -> &Credentials {
-        &self.credentials
     }
 }
 

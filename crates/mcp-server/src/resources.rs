@@ -92,7 +92,7 @@ fn request(
 ) -> Result<Box<ResourceRequest>, RpcError> {
     let Received { id, revision, peer, .. } = received;
     let registered = register(&shared.running, peer, id)?;
-    let cancel = registered.as_ref().map_or_else(CancelToken::new, |registered| registered.token().clone());
+    let cancel = registered.as_ref().map_or_else(CancelToken::new, |registered| registered.token.clone());
     Ok(Box::new(ResourceRequest {
         shared: Arc::clone(shared),
         id: id.to_owned(),
@@ -115,7 +115,7 @@ fn request(
 pub(super) fn context(received: Received<'_>) -> Context {
     let context = received.context();
     match received.peer.caller {
-        Some(caller) => context.with_credentials(caller.credentials().clone()),
+        Some(caller) => context.with_credentials(caller.credentials.clone()),
         None => context,
     }
 }

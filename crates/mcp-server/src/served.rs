@@ -35,7 +35,8 @@ pub(super) struct ServedTools {
     pub(super) entries: Vec<ServedTool>,
     by_name: HashMap<String, usize>,
     names: ListedNames,
-    has_apps: bool,
+    /// True if a tool has a user interface.
+    pub(super) has_apps: bool,
     /// The entries of `tools/list`, by revision.
     listed: [Vec<Arc<[u8]>>; 2],
     /// The index behind `search_tools`, built on the first search.
@@ -157,11 +158,6 @@ impl ServedTools {
         }
         let mut with_page = self.entries.iter().filter(|entry| entry.has_ui);
         with_page.any(|entry| self.tool(entry).id().namespace() == namespace).then_some(nth)
-    }
-
-    /// Returns true if a tool has a user interface.
-    pub(super) fn has_apps(&self) -> bool {
-        self.has_apps
     }
 
     /// Returns the error of a name that several tools would have, which is that of none.

@@ -223,7 +223,7 @@ impl TaskRequest {
         let Some(task) = live else {
             let record = self.ended().await?;
             if is_legacy {
-                let status = record.view(self.revision, None).status();
+                let status = record.view(self.revision, None).status;
                 let message = format!("the task has already ended with the status `{status}`");
                 return Err(RpcError::new(Code::InvalidParams, message));
             }

@@ -35,7 +35,8 @@ pub struct Published {
 /// A published tool, with its name in the dispatcher.
 pub(crate) struct PublishedTool {
     definition: Definition,
-    name: String,
+    /// The name of the tool in the dispatcher.
+    pub(crate) name: String,
 }
 
 /// The maximum number of versions in an error message.
@@ -110,11 +111,6 @@ impl Published {
 impl PublishedTool {
     pub(crate) fn id(&self) -> &OtcId {
         self.definition.id()
-    }
-
-    /// Returns the name of the tool in the dispatcher.
-    pub(crate) fn name(&self) -> &str {
-        &self.name
     }
 }
 

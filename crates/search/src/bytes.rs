@@ -23,17 +23,13 @@ pub(super) fn put_text(out: &mut Vec<u8>, text: &str) {
 
 /// A reader of serialized data.
 pub(crate) struct Bytes<'b> {
-    rest: &'b [u8],
+    /// The bytes left.
+    pub(super) rest: &'b [u8],
 }
 
 impl<'b> Bytes<'b> {
     pub(super) fn new(rest: &'b [u8]) -> Self {
         Self { rest }
-    }
-
-    /// Returns the bytes left.
-    pub(super) fn rest(&self) -> &'b [u8] {
-        self.rest
     }
 
     #[inline]

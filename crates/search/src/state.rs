@@ -118,9 +118,9 @@ impl State {
     }
 
     fn compact(&mut self) {
-        self.parts.retain(|part| part.n_live() > 0);
+        self.parts.retain(|part| part.n_live > 0);
         let is_wasteful = |older: &Part, newer: &Part| {
-            newer.n_live() * GROWTH >= older.n_live() || older.is_mostly_removed() || newer.is_mostly_removed()
+            newer.n_live * GROWTH >= older.n_live || older.is_mostly_removed() || newer.is_mostly_removed()
         };
         while let Some(at) = self.parts.windows(2).rposition(|pair| is_wasteful(&pair[0], &pair[1])) {
             let merged = Part::merge(&self.parts[at], &self.parts[at + 1]);
@@ -182,7 +182,7 @@ pub(crate) struct Part {
     pub(crate) segment: Arc<Segment>,
     /// One bit for each removed tool; empty if none has been removed.
     removed: Arc<Vec<u64>>,
-    n_live: usize,
+    pub(crate) n_live: usize,
     /// The number of tools in the index with each word, and with each stem, of the segment.
     word_counts: Arc<Vec<u32>>,
     stem_counts: Arc<Vec<u32>>,
@@ -285,10 +285,6 @@ impl Part {
 
     pub(crate) fn stem_count(&self, idx: u32) -> u32 {
         self.stem_counts[idx as usize]
-    }
-
-    pub(crate) fn n_live(&self) -> usize {
-        self.n_live
     }
 
     pub(crate) fn has_removed(&self) -> bool {

@@ -68,7 +68,7 @@ pub struct RoutedBackend {
     /// The name at the time of registration, in case [`Backend::name`] changes.
     name: Namespace,
     is_enabled: Arc<AtomicBool>,
-    calls: Arc<Counters>,
+    pub(crate) calls: Arc<Counters>,
 }
 
 impl RoutedBackend {
@@ -144,10 +144,6 @@ impl RoutedBackend {
         let backend = self.backend.restricted_to(catalog, routes)?;
         let (is_enabled, calls) = (Arc::clone(&self.is_enabled), Arc::clone(&self.calls));
         Some(Self { backend, name: self.name.clone(), is_enabled, calls })
-    }
-
-    pub(crate) fn counters(&self) -> &Counters {
-        &self.calls
     }
 }
 
@@ -287,7 +283,7 @@ impl Routes {
     /// Keeps the backends of a tool from being idle until the guards are dropped.
     #[cfg(feature = "tower")]
     pub(crate) fn hold(&self, tool: &ToolId) -> Vec<HeldBackend<'_>> {
-        self.routes(tool).iter().map(|route| route.backend.counters().hold()).collect()
+        self.routes(tool).iter().map(|route| route.backend.calls.hold()).collect()
     }
 
     /// Selects the backend for `tool`: the first enabled one, or the choice of `selector`. `None` stands for the

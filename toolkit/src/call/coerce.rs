@@ -187,7 +187,7 @@ fn fit(schema: &Schema, tree: &mut Tree, coercion: Coercion, changes: &mut Vec<C
         let before = changes.len();
         for repair in repairs {
             // The next round decides about the parts of a value that has changed.
-            let has_changed = changes[before..].iter().any(|other| is_within(repair.pointer(), &other.pointer));
+            let has_changed = changes[before..].iter().any(|other| is_within(&repair.change.pointer, &other.pointer));
             if !has_changed {
                 changes.extend(repair.apply(tree));
             }

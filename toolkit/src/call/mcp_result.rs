@@ -28,7 +28,7 @@ pub(crate) struct McpResult {
     fields: Vec<Field>,
     has_resources: bool,
     /// True if a number is beyond the range of a float, which many parsers reject.
-    has_unbounded_numbers: bool,
+    pub(crate) has_unbounded_numbers: bool,
     tree: OnceLock<Map<String, Value>>,
     content: OnceLock<Vec<Content>>,
     structured: OnceLock<Option<Vec<u8>>>,
@@ -112,11 +112,6 @@ impl McpResult {
             true => repaired(self.json.as_bytes()).into(),
             false => (&*self.json).into(),
         }
-    }
-
-    /// Returns true if a number is beyond the range of a float.
-    pub(crate) fn has_unbounded_numbers(&self) -> bool {
-        self.has_unbounded_numbers
     }
 
     /// Returns the names and texts of all fields, in the order of the server. A name has its quotes.

@@ -125,7 +125,7 @@ pub(super) fn multiplied(tools: Vec<Tool>, instances: Instances, shared: &States
 fn checked(instances: Instances, diagnostics: &mut Vec<Diagnostic>) -> Vec<Arc<Instance>> {
     let mut sound = Vec::new();
     for (namespace, states) in instances.by_namespace {
-        for duplicate in states.duplicates() {
+        for duplicate in &states.duplicates {
             let [first, second] = duplicate.locations;
             let message = format!(
                 "the instance `{}` has two values of type `{}`, passed at {first} and at {second}; put each \

@@ -12,7 +12,8 @@ use crate::tool::{Diagnostic, Text, Tool};
 #[doc(hidden)]
 pub struct Names {
     owners: HashMap<Text, Owner, RandomState>,
-    latest: Vec<usize>,
+    /// The index of the latest version of each tool: its highest release, or its highest pre-release without a release.
+    pub(crate) latest: Vec<usize>,
 }
 
 /// The tool of a name, or the tools in several namespaces that share a bare name.
@@ -73,12 +74,6 @@ impl Names {
             Owner::One(_) => None,
             Owner::Several(idxs) => Some(idxs),
         }
-    }
-
-    /// Returns the index of the latest version of each tool: its highest release, or its highest pre-release if there
-    /// is no release.
-    pub(crate) fn latest(&self) -> &[usize] {
-        &self.latest
     }
 
     /// Returns all names in arbitrary order.

@@ -34,7 +34,7 @@ pub(super) async fn run_on_backend(
     let (arguments, changes) = fitting(policy.validate_input, coercion, context, tool, arguments)?;
     let list = tool.output().filter(|schema| policy.validate_output && schema.is_list_of_any_length());
     let parts = parts.map(|queue| Parts { queue, list });
-    let running = route.backend.counters().start();
+    let running = route.backend.calls.start();
     // Pinned here, so that the combinators around it move a pointer instead of the future.
     let work = pin!(async {
         let permitted = admission.acquire().await?;
@@ -159,7 +159,7 @@ fn checked(
         let value: Value = serde_json::from_str(&in_range).map_err(|error| unreadable(error.to_string()))?;
         check_tree(schema, &value)?;
         // Programs that read the first of several keys would see another value than the validated one.
-        Ok((!mcp.has_unbounded_numbers()).then(|| value.to_string()))
+        Ok((!mcp.has_unbounded_numbers).then(|| value.to_string()))
     })?;
     Ok(match replacement {
         Some(text) => mcp.with_field("structuredContent", &text),

@@ -527,5 +527,5 @@ pub(super) fn duplicate_states(catalog: &Catalog, states: &States) -> Vec<Diagno
         let tools = catalog.records().filter(|tool| state_types(tool).any(|state| state.info().id == duplicate.id));
         Diagnostic::new(DiagnosticKind::DuplicateState, message, tools)
     };
-    states.duplicates().iter().map(diagnostic).collect()
+    states.duplicates.iter().map(diagnostic).collect()
 }

@@ -192,7 +192,7 @@ impl Invocation<'_> {
 
     fn read(&self, read: &mut Read<'_>, changes: &mut Vec<Change>) -> Result<(), ToolError> {
         let validates = self.host.policy().validate_input;
-        let plan = if validates { self.host.tool().input().plan() } else { Some(Plan::anything()) };
+        let plan = if validates { self.host.tool.input().plan() } else { Some(Plan::anything()) };
         let property = self.entry.property();
         if let Some(plan) = plan {
             let written;
@@ -209,7 +209,7 @@ impl Invocation<'_> {
         }
         let memory = if validates { tree_memory::of_arguments(self.arguments)? } else { TreeMemory::default() };
         let tree = memory.build(|| self.tree(changes));
-        read_tree(self.host.tool(), property, validates, self.arguments, tree, changes, read)
+        read_tree(self.host.tool, property, validates, self.arguments, tree, changes, read)
     }
 
     /// Returns the arguments as a tree, validated unless the policy disables validation.
@@ -218,7 +218,7 @@ impl Invocation<'_> {
         if !self.host.policy().validate_input {
             return self.arguments.to_tree();
         }
-        let (tool, coercion) = (self.host.tool(), self.host.dispatcher().coercion_of(None));
+        let (tool, coercion) = (self.host.tool, self.host.dispatcher().coercion_of(None));
         let (tree, changed) = validate_cancellable(self.host.context(), || match self.entry.prompt {
             Some(_) => validated_texts(tool, self.arguments),
             None => validated_arguments(tool, self.arguments, coercion),
@@ -253,7 +253,7 @@ impl Invocation<'_> {
 
     #[inline(always)]
     pub(super) fn empty_result(&self, changes: Vec<Change>) -> RunResult {
-        match self.host.tool().instance() {
+        match self.host.tool.instance() {
             None => RunResult::from_function(self.entry.id, changes),
             Some(_) => self.result_of_instance(changes),
         }
@@ -262,7 +262,7 @@ impl Invocation<'_> {
     /// The id of an instance is not a static string.
     #[cold]
     fn result_of_instance(&self, changes: Vec<Change>) -> RunResult {
-        let id = self.host.tool().id_text().into_owned();
+        let id = self.host.tool.id_text().into_owned();
         RunResult::from_backend(id.clone(), ToolBackend::named(id), None, changes)
     }
 
@@ -275,7 +275,7 @@ impl Invocation<'_> {
     /// Serializes a value and validates it against the output schema.
     pub(super) fn encode(&self, write: &mut Write<'_>) -> Result<Vec<u8>, ToolError> {
         let policy = self.host.policy();
-        let schema = self.host.tool().output().filter(|_| policy.validate_output);
+        let schema = self.host.tool.output().filter(|_| policy.validate_output);
         let mut json = Vec::with_capacity(128);
         if let Some(plan) = schema.and_then(Schema::plan) {
             match plan.write(&mut json, policy.max_result_bytes, write) {
@@ -325,7 +325,7 @@ fn write(value: &Value) -> Vec<u8> {
 pub struct Host<'a> {
     context: &'a Context,
     dispatcher: &'a Dispatcher,
-    tool: &'a Tool,
+    pub(super) tool: &'a Tool,
 }
 
 impl<'a> Host<'a> {
@@ -343,12 +343,6 @@ impl<'a> Host<'a> {
     #[must_use]
     pub const fn dispatcher(self) -> &'a Dispatcher {
         self.dispatcher
-    }
-
-    /// Returns the tool.
-    #[inline]
-    pub(super) const fn tool(self) -> &'a Tool {
-        self.tool
     }
 
     /// Returns the settings for all calls.

@@ -203,7 +203,7 @@ impl<'a> ChainRun<'a> {
             let message = format!("the arguments from earlier steps exceed {MAX_TAKEN_BYTES} bytes");
             return Err(ToolError::new(ErrorKind::TooLarge, message));
         }
-        if tree > self.budget.left().saturating_sub(*taken_bytes) {
+        if tree > self.budget.left.saturating_sub(*taken_bytes) {
             return Err(self.out_of_budget(idx, ErrorKind::TooLarge));
         }
         *room -= json.len();

@@ -71,7 +71,7 @@ impl Default for ChainLimits {
 /// The remaining part of the budget.
 pub(super) struct Budget {
     pub(super) limit: usize,
-    left: usize,
+    pub(super) left: usize,
 }
 
 impl Budget {
@@ -84,10 +84,6 @@ impl Budget {
         let left = self.left.checked_sub(bytes);
         self.left = left.unwrap_or(self.left);
         left.is_some()
-    }
-
-    pub(super) fn left(&self) -> usize {
-        self.left
     }
 }
 

@@ -123,7 +123,7 @@ fn check_name(name: &str) -> Result<(), CommandError> {
 
 fn settings(catalog: &Catalog, matches: &ArgMatches, program: &Program) -> Result<Settings, CommandError> {
     let mut settings = Settings::of(program, catalog);
-    for name in settings.unasked() {
+    for name in &settings.unasked {
         let message =
             format!("`{name}` may be repeated, so that clients cannot ask for it; give it here if it is needed");
         say(style::NOTE, &message);

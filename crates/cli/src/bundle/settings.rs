@@ -28,7 +28,7 @@ struct Setting {
 pub(super) struct Settings {
     by_key: BTreeMap<String, Setting>,
     /// The options of the program for which a client cannot ask.
-    unasked: Vec<String>,
+    pub(super) unasked: Vec<String>,
 }
 
 impl Settings {
@@ -59,11 +59,6 @@ impl Settings {
             }
         }
         settings
-    }
-
-    /// Returns the options of the program for which a client cannot ask, since it has one value of each setting.
-    pub(super) fn unasked(&self) -> &[String] {
-        &self.unasked
     }
 
     /// Adds an environment variable that the server needs in any case.

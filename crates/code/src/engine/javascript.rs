@@ -112,7 +112,7 @@ impl Engine for JavaScript {
 
     fn resume(&mut self, answers: Vec<Answer>) -> Step {
         match &mut self.machine {
-            Ok(machine) if self.is_started && !machine.is_done() => machine.resume(answers),
+            Ok(machine) if self.is_started && !machine.is_done => machine.resume(answers),
             _ => not_running(),
         }
     }

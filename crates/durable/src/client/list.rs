@@ -185,7 +185,7 @@ impl Client {
 
     async fn page(&self, filter: &RunFilter, offset: usize) -> Result<Vec<RunRecord>, DurableError> {
         let page = RunsPage {
-            application: (!filter.is_any_application).then_some(self.0.application()),
+            application: (!filter.is_any_application).then_some(&*self.0.application),
             phases: filter.phases(),
             ended_for: filter.ended_for,
             limit: PAGE,

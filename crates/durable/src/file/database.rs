@@ -17,7 +17,7 @@ use crate::tables::{self, VERSION};
 /// A connection. It is closed when the last work of a dropped one has ended.
 #[derive(Clone)]
 pub(super) struct Database {
-    path: PathBuf,
+    pub(super) path: PathBuf,
     work: mpsc::Sender<Work>,
 }
 
@@ -70,10 +70,6 @@ impl Database {
         let work = move |connection: &mut Connection| drop(done.send(work(connection)));
         self.work.send(Box::new(work)).map_err(|_| ended(&self.path))?;
         answer.await.map_err(|_| ended(&self.path))
-    }
-
-    pub(super) fn path(&self) -> &Path {
-        &self.path
     }
 }
 

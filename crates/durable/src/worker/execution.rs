@@ -18,7 +18,7 @@ use crate::worker::child::{ChildRun, EndedChild};
 /// An execution of a run by a worker.
 pub(super) struct Execution {
     store: Arc<dyn Store>,
-    run: RunId,
+    pub(super) run: RunId,
     /// A random id. Only the execution with the id in the table may record entries.
     id: Arc<str>,
     /// The entries that were recorded before this execution.
@@ -59,10 +59,6 @@ impl Execution {
             Some(((place, EntryKind::from_name(&row.text(2))?), row.text(3)))
         };
         *self.recorded.lock() = rows.into_iter().flatten().filter_map(entry).collect();
-    }
-
-    pub(super) fn run(&self) -> &RunId {
-        &self.run
     }
 
     /// Takes an entry that was recorded before this execution.

@@ -146,7 +146,7 @@ async fn bind(worker: &WorkerState, taken: &[TakenRun]) -> Result<(), DurableErr
     let bind = |taken: &TakenRun| {
         let input: RunInput = serde_json::from_str(&taken.input).ok()?;
         let bind = Statement::write("UPDATE toolkit_runs SET contract = ?3 WHERE id = ?1 AND execution = ?2");
-        let bind = bind.bind(taken.run.as_str()).bind(&**taken.owned.execution());
+        let bind = bind.bind(taken.run.as_str()).bind(&*taken.owned.execution);
         Some(bind.bind(worker.contracts.of_chain(&input.chain)))
     };
     let bound: Vec<Statement> = taken.iter().filter(|taken| !taken.has_contract).filter_map(bind).collect();
@@ -159,7 +159,7 @@ async fn bind(worker: &WorkerState, taken: &[TakenRun]) -> Result<(), DurableErr
 /// Runs a chain, and records its outcome.
 async fn execute(worker: Arc<WorkerState>, taken: TakenRun) {
     let TakenRun { run, input, n_executions, owned, .. } = taken;
-    let execution = Execution::new(Arc::clone(&worker.store), run, Arc::clone(owned.execution()));
+    let execution = Execution::new(Arc::clone(&worker.store), run, Arc::clone(&owned.execution));
     if n_executions > MAX_EXECUTIONS {
         return execution.end(Phase::Parked, None, None).await;
     }
@@ -179,13 +179,13 @@ async fn execute(worker: Arc<WorkerState>, taken: TakenRun) {
         Err(RunEnd::Rejected(error)) => (Phase::Rejected, serde_json::to_string(&error), Some(error.to_string())),
         Err(RunEnd::Stopped(Stop::Lost)) => return,
         Err(RunEnd::Stopped(Stop::Damaged(error))) => {
-            tracing::error!(%error, run = %execution.run(), "cannot continue a run");
+            tracing::error!(%error, run = %execution.run, "cannot continue a run");
             return;
         }
     };
     match outcome {
         Ok(outcome) => execution.end(phase, Some(outcome), error).await,
-        Err(error) => tracing::error!(%error, run = %execution.run(), "cannot record the outcome of a run"),
+        Err(error) => tracing::error!(%error, run = %execution.run, "cannot record the outcome of a run"),
     }
 }
 

@@ -38,7 +38,7 @@ pub(super) async fn run(
     let guards_all = n_executions > MAX_UNGUARDED;
     let (stop, mut stopped) = mpsc::unbounded_channel();
     let recorder = Recorder { shared, execution, owned: &owned, guards_all, stop };
-    let context = (shared.context)(execution.run());
+    let context = (shared.context)(&execution.run);
     let chain = input.chain.run_with(&shared.dispatcher, &context, &recorder);
     tokio::select! {
         biased;
@@ -94,7 +94,7 @@ impl Recorder<'_> {
                 Some(recorded) => recorded,
                 None => {
                     let number = u32::try_from(attempt + 1).unwrap_or(u32::MAX);
-                    let step = StepId::new(self.execution.run().shared(), call.index, number);
+                    let step = StepId::new(self.execution.run.shared(), call.index, number);
                     let preparation = Preparation {
                         shared: Arc::clone(self.shared),
                         index: call.index,

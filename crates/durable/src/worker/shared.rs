@@ -116,7 +116,8 @@ impl WorkerState {
 /// A run that this worker executes until this is dropped.
 pub(super) struct OwnedRun {
     shared: Arc<WorkerState>,
-    execution: Arc<str>,
+    /// The id of the execution.
+    pub(super) execution: Arc<str>,
     /// Cancelled when the run no longer belongs to this execution.
     pub(super) token: CancelToken,
     /// Changes when a decision was recorded.
@@ -124,11 +125,6 @@ pub(super) struct OwnedRun {
 }
 
 impl OwnedRun {
-    /// Returns the id of the execution.
-    pub(super) fn execution(&self) -> &Arc<str> {
-        &self.execution
-    }
-
     /// Counts a step that waits until the guard is dropped.
     pub(super) fn wait(&self) -> WaitingStep<'_> {
         self.count_waiting(|n| n + 1);

@@ -5,11 +5,11 @@ use super::*;
 #[tokio::test(start_paused = true)]
 async fn the_wait_doubles_with_each_failure_up_to_half_a_minute() {
     let mut backoff = Backoff::default();
-    assert_eq!((backoff.left(), backoff.not_before()), (None, None));
+    assert_eq!((backoff.left(), backoff.not_before), (None, None));
     for expected in [250, 500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000] {
         backoff.record_failure();
         assert_eq!(backoff.left(), Some(Duration::from_millis(expected)));
-        assert_eq!(backoff.not_before(), Some(Instant::now() + Duration::from_millis(expected)));
+        assert_eq!(backoff.not_before, Some(Instant::now() + Duration::from_millis(expected)));
     }
     for _ in 0..100 {
         backoff.record_failure();

@@ -103,7 +103,7 @@ impl Endpoint {
     #[must_use]
     pub fn credential_source(&self) -> CredentialSource {
         match &self.logins {
-            Some(logins) if logins.settings().is_client() => CredentialSource::Client,
+            Some(logins) if logins.settings.is_client => CredentialSource::Client,
             Some(_) => CredentialSource::Login,
             None if self.has_credentials() => CredentialSource::Fixed,
             None => CredentialSource::None,
@@ -113,7 +113,7 @@ impl Endpoint {
     /// Completes the settings of logins with defaults.
     pub(crate) fn with_defaults(self, defaults: OAuth) -> Self {
         let settings = match &self.logins {
-            Some(logins) => logins.settings().clone().with_defaults(defaults),
+            Some(logins) => OAuth::clone(&logins.settings).with_defaults(defaults),
             None => defaults,
         };
         self.oauth(settings)
@@ -128,7 +128,7 @@ impl Endpoint {
     /// Returns true if both log in in the same way.
     pub(crate) fn logs_in_like(&self, other: &Self) -> bool {
         match (&self.logins, &other.logins) {
-            (Some(ours), Some(theirs)) => ours.settings().is_same(theirs.settings()),
+            (Some(ours), Some(theirs)) => ours.settings.is_same(&theirs.settings),
             (None, None) => true,
             _ => false,
         }

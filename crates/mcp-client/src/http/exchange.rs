@@ -126,7 +126,7 @@ impl Http {
             Some(legacy) => Some(legacy.stream(peer, post.method == Some("initialize"), opening).await?),
             None => None,
         };
-        let url = stream.as_ref().map_or(&self.url, |stream| stream.endpoint());
+        let url = stream.as_ref().map_or(&self.url, |stream| &stream.endpoint);
         let mut request = self.client.post(url.clone()).headers(self.headers.clone());
         request = request.header(ACCEPT, ACCEPTED).header(CONTENT_TYPE, JSON);
         if let Some(token) = &token {

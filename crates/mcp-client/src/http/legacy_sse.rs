@@ -19,7 +19,7 @@ pub(super) struct LegacySse(Mutex<Option<Arc<EventStream>>>);
 /// An open stream of events.
 pub(super) struct EventStream {
     /// The URL to which messages are sent.
-    endpoint: Url,
+    pub(super) endpoint: Url,
     reading: JoinHandle<()>,
 }
 
@@ -77,10 +77,6 @@ impl EventStream {
         let open = OpenStream::count(n_streams);
         let reading = tokio::spawn(read(events, Arc::downgrade(peer), open));
         Ok(Self { endpoint, reading })
-    }
-
-    pub(super) fn endpoint(&self) -> &Url {
-        &self.endpoint
     }
 }
 

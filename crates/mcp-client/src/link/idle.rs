@@ -95,7 +95,7 @@ impl Link {
             return used_at + limit;
         }
         if let Some(connection) = state.current() {
-            self.idle.0.lock().info = Some(connection.info().clone());
+            self.idle.0.lock().info = Some(connection.info.clone());
             state.connection = None;
             state.backoff.reset();
             // The next call waits as for the first start.

@@ -53,7 +53,7 @@ impl Sessions {
     ///
     /// Returns an error if the caller has no session, or all connections that could make room are in use.
     pub(crate) fn link_for(shared: &Arc<Link>, context: &Context) -> Result<Arc<Link>, ToolError> {
-        let (remote, request) = (shared.remote(), context.request());
+        let (remote, request) = (&shared.remote, context.request());
         let Some(max_sessions) = remote.choices.max_sessions.filter(|_| request.path().is_some()) else {
             return Ok(Arc::clone(shared));
         };
@@ -66,7 +66,7 @@ impl Sessions {
             ToolError::new(ErrorKind::MissingRequirements, message)
         })?;
         let caller = request.caller().unwrap_or_default();
-        let mut open = shared.sessions().0.lock();
+        let mut open = shared.sessions.0.lock();
         if let Some(session) = open.get_mut(session) {
             session.used_at = Instant::now();
             return Ok(Arc::clone(&session.link));
@@ -146,7 +146,7 @@ async fn close_idle(shared: Weak<Link>, max_idle: Duration) {
     loop {
         sleep(max_idle / 10).await;
         match shared.upgrade() {
-            Some(shared) if shared.sessions().remove_idle(max_idle) => {}
+            Some(shared) if shared.sessions.remove_idle(max_idle) => {}
             _ => return,
         }
     }

@@ -106,7 +106,7 @@ impl Authorization {
         // The client of another authorization server must not be used, and neither its scopes.
         let known = known.filter(|known| known.issuer == found.server.issuer);
         let loopback = self.listen(known.as_ref()).await?;
-        let redirect_uri = loopback.redirect_uri().clone();
+        let redirect_uri = loopback.redirect_uri.clone();
         let requested = self.scopes(&challenge, &found, known.as_ref());
         let client = known.as_ref().map(|known| &known.client);
         let uri = Some(redirect_uri.as_str());

@@ -26,7 +26,7 @@ const MAX_CONNECTIONS: usize = 16;
 /// A listener on the loopback interface.
 pub(super) struct Loopback {
     listener: TcpListener,
-    redirect_uri: Url,
+    pub(super) redirect_uri: Url,
 }
 
 /// The browser that has sent the redirect, which waits for the page.
@@ -50,10 +50,6 @@ impl Loopback {
         let redirect_uri = format!("http://{}{PATH}", listener.local_addr()?);
         let redirect_uri = Url::parse(&redirect_uri).map_err(io::Error::other)?;
         Ok(Self { listener, redirect_uri })
-    }
-
-    pub(super) fn redirect_uri(&self) -> &Url {
-        &self.redirect_uri
     }
 
     /// Waits for the redirect for which `judge` returns a value. Other requests get an error page.

@@ -43,9 +43,10 @@ pub struct OAuth {
     pub(super) issuer: Option<String>,
     pub(super) scopes: Vec<String>,
     pub(super) redirect_port: u16,
-    pub(super) is_client: bool,
+    /// True if the tokens are those of the client itself.
+    pub(crate) is_client: bool,
     /// True if the tokens of callers are exchanged.
-    pub(super) exchanges: bool,
+    pub(crate) exchanges: bool,
     pub(super) audience: Option<String>,
     pub(super) allow_private: bool,
     pub(super) login_command: Option<String>,
@@ -136,11 +137,6 @@ impl OAuth {
         Self { exchanges: true, audience, ..self.client_credentials() }
     }
 
-    /// Returns true if the tokens of callers are exchanged.
-    pub(crate) fn exchanges_tokens(&self) -> bool {
-        self.exchanges
-    }
-
     /// Allows metadata of the server to contain names with private addresses, as in the network of a company. By
     /// default, only a server at a private address may refer to others.
     pub fn allow_private_addresses(self) -> Self {
@@ -195,11 +191,6 @@ impl OAuth {
                 untrusted(text)
             ))),
         }
-    }
-
-    /// Returns true if the tokens are those of the client itself.
-    pub(crate) fn is_client(&self) -> bool {
-        self.is_client
     }
 
     /// Returns true if both log in in the same way. Stores are not compared.

@@ -48,7 +48,7 @@ impl<'c> Requester<'c> {
     }
 
     pub(super) fn remote(&self) -> &'c Remote {
-        self.link.remote()
+        &self.link.remote
     }
 
     /// Reconnects if the connection is lost.

@@ -71,7 +71,7 @@ pub(crate) fn begin(
         context = nested(shared, context, peer);
     }
     let registered = register(&shared.running, peer, id)?;
-    let cancel = registered.as_ref().map_or_else(CancelToken::new, |call| call.token().clone());
+    let cancel = registered.as_ref().map_or_else(CancelToken::new, |call| call.token.clone());
     context = context.with_cancel(cancel.clone());
     let observed = observed.take();
     let span = observed.as_ref().map_or_else(Span::none, |observed| observed.span().clone());
@@ -191,7 +191,7 @@ fn asks(
 
 /// Returns the credentials of the caller, or those that the host has for callers that the server does not authenticate.
 pub(crate) fn credentials(shared: &ServerState, caller: Option<&Arc<Caller>>, tool: &Tool) -> Credentials {
-    let held = caller.map(|caller| caller.credentials().clone());
+    let held = caller.map(|caller| caller.credentials.clone());
     held.or_else(|| shared.credentials.as_ref().map(|credentials| credentials(tool))).unwrap_or_default()
 }
 

@@ -82,7 +82,7 @@ pub(super) fn task_offer(
     received: Received<'_>,
 ) -> Result<Option<TaskOffer>, RpcError> {
     let Received { meta, revision, peer, .. } = received;
-    let ttl = shared.tasks.limits().ttl;
+    let ttl = shared.tasks.limits.ttl;
     if revision == Revision::V2025_11_25 {
         return match (support, meta.task) {
             (TaskSupport::Required, None) => Err(RpcError::new(

@@ -41,7 +41,7 @@ async fn run_to_end(
     watch: &mut Watch,
     sink: &mut impl MessageSink,
 ) -> Reply {
-    let mut early_end = EarlyEnd::new(call, watch.started());
+    let mut early_end = EarlyEnd::new(call, watch.started);
     let reply = match acquire(call, &mut early_end).await {
         Ok(permit) => run_with_permit(call, permit, &mut early_end, messages, sink).await,
         Err(error) => failed(call, error),

@@ -75,7 +75,7 @@ fn leave(call: &Call, offer: &TaskOffer, created: &Created) -> bool {
     {
         return false;
     }
-    offer.accept(created.task());
+    offer.accept(&created.task);
     // From now on, the arguments count as those of the task.
     #[cfg(feature = "http")]
     drop(call.charge.lock().take());
@@ -144,7 +144,7 @@ struct Promotion {
 impl Promotion {
     fn new(offer: &TaskOffer, call: &Call) -> Self {
         let tasks = Arc::clone(&call.shared.tasks);
-        let wait = if offer.is_requested { Duration::ZERO } else { tasks.limits().after };
+        let wait = if offer.is_requested { Duration::ZERO } else { tasks.limits.after };
         let (owner, ttl) = (offer.owner.clone(), offer.ttl);
         let (tool, n_bytes) = (call.tool().clone(), call.argument_bytes());
         Self {

@@ -15,7 +15,7 @@ use crate::state::ServerState;
 /// Records the metrics of a call. A call that is dropped before its end counts as cancelled.
 pub(super) struct Watch {
     metrics: Arc<CallMetrics>,
-    started: Instant,
+    pub(super) started: Instant,
     has_ended: bool,
     running: Option<GaugeGuard>,
     observed: Option<Observed>,
@@ -30,10 +30,6 @@ impl Watch {
             running: Some(shared.metrics.running.increment()),
             observed,
         }
-    }
-
-    pub(super) fn started(&self) -> Instant {
-        self.started
     }
 
     pub(super) fn ended(&mut self, reply: &Reply) {

@@ -185,15 +185,15 @@ impl Auth {
             let caller = extensions(head).and_then(|extensions| extensions.get::<Caller>());
             return Ok(caller.cloned().map(Arc::new));
         };
-        let challenge = self.challenge(self.scopes.base());
+        let challenge = self.challenge(&self.scopes.base);
         let Some(token) = bearer(&head.headers) else {
             return Err(challenge.reject(TokenError::Invalid));
         };
         let caller = verify.verify(token).await.and_then(|caller| {
-            let is_granted = self.scopes.are_granted(self.scopes.base(), &caller);
+            let is_granted = self.scopes.are_granted(&self.scopes.base, &caller);
             if is_granted { Ok(caller) } else { Err(TokenError::InsufficientScope) }
         });
-        let caller = caller.map(|caller| match caller.has_all_scopes() {
+        let caller = caller.map(|caller| match caller.has_all_scopes {
             // All callers share it.
             true => caller,
             false => caller.with_token(token),
@@ -216,7 +216,7 @@ impl Auth {
         headers: &HeaderMap,
         is_mounted: bool,
     ) -> Result<(), Rejection> {
-        let Some(user) = caller.filter(|caller| !caller.has_all_scopes()) else { return Ok(()) };
+        let Some(user) = caller.filter(|caller| !caller.has_all_scopes) else { return Ok(()) };
         match self.scopes.operator() {
             Some(needed) if self.scopes.are_granted(needed, user) => Ok(()),
             Some(needed) => {
@@ -281,7 +281,7 @@ impl Auth {
 
     /// Returns what the token of a caller grants, or `None` if it grants everything.
     pub(super) fn access(&self, shared: &Arc<ServerState>, caller: &Arc<Caller>) -> Option<Access> {
-        if caller.has_all_scopes() {
+        if caller.has_all_scopes {
             return None;
         }
         let (scopes, shared, caller) = (self.scopes.clone(), Arc::clone(shared), Arc::clone(caller));
@@ -313,7 +313,7 @@ impl Auth {
     /// Returns the metadata of the resource if the path requests it, and the host has declared one. It requires no token.
     pub(super) fn metadata(&self, path: &str) -> Option<Vec<u8>> {
         let resource = self.resource.as_ref().filter(|_| path.contains(WELL_KNOWN))?;
-        Some(resource.metadata(self.scopes.base()))
+        Some(resource.metadata(&self.scopes.base))
     }
 
     fn challenge<'c>(&'c self, scopes: &'c [String]) -> Challenge<'c> {

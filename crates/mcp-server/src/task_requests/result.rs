@@ -91,7 +91,7 @@ impl TaskResult {
     pub(crate) async fn answer(mut self, mut sink: impl MessageSink) -> Reply {
         while let Some((task, changes)) = &mut self.live {
             let task = Arc::clone(task);
-            let cancelled = self.registered.as_ref().map(|registered| registered.token().clone());
+            let cancelled = self.registered.as_ref().map(|registered| registered.token.clone());
             tokio::select! {
                 _ = changes.changed() => {}
                 () = cancelled_by(cancelled) => return Reply::cancelled(),

@@ -58,7 +58,7 @@ pub(crate) struct TaskView<'t> {
     #[serde(skip_serializing_if = "Option::is_none")]
     result_type: Option<&'static str>,
     task_id: &'t str,
-    status: &'static str,
+    pub(crate) status: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     status_message: Option<&'t str>,
     created_at: Timestamp,
@@ -156,10 +156,6 @@ impl TaskOutcome {
 }
 
 impl<'t> TaskView<'t> {
-    pub(crate) fn status(&self) -> &'static str {
-        self.status
-    }
-
     /// Sets `_meta`.
     pub(crate) fn meta(self, meta: &'t RawValue) -> Self {
         Self { meta: Some(meta), ..self }

@@ -28,7 +28,7 @@ const MAX_LOADS: usize = 8;
 
 /// The tasks of a server.
 pub(crate) struct Tasks {
-    limits: TaskLimits,
+    pub(crate) limits: TaskLimits,
     store: Arc<dyn TaskStore>,
     index: Mutex<Index>,
     loads: Semaphore,
@@ -43,7 +43,7 @@ pub(crate) struct Tasks {
 /// A task whose client has not received the id yet. Dropping it removes the task.
 pub(crate) struct Created {
     tasks: Arc<Tasks>,
-    task: Arc<LiveTask>,
+    pub(crate) task: Arc<LiveTask>,
     is_kept: bool,
 }
 
@@ -108,10 +108,6 @@ impl Tasks {
     pub(crate) fn other_replica<'i>(&self, id: &'i str) -> Option<&'i str> {
         let (replica, _) = id.split_once('.')?;
         (self.replica.as_deref()? != replica && is_replica(replica)).then_some(replica)
-    }
-
-    pub(crate) fn limits(&self) -> &TaskLimits {
-        &self.limits
     }
 
     /// Returns the number of tasks, including those that have ended.
@@ -304,10 +300,6 @@ impl Tasks {
 }
 
 impl Created {
-    pub(crate) fn task(&self) -> &Arc<LiveTask> {
-        &self.task
-    }
-
     /// Returns the task, which now stays until it expires.
     pub(crate) fn keep(mut self) -> Arc<LiveTask> {
         self.is_kept = true;

@@ -45,8 +45,8 @@ pub struct Member {
 
 /// The workers and the definitions of their tools.
 pub(super) struct Fleet {
-    client: Client,
-    subjects: Subjects,
+    pub(super) client: Client,
+    pub(super) subjects: Subjects,
     /// The tokens of the namespaces whose tools are fetched, unless all are.
     only: Option<BTreeSet<String>>,
     state: Mutex<FleetState>,
@@ -121,14 +121,6 @@ impl Fleet {
         version: watch::Sender<u64>,
     ) -> Self {
         Self { client, subjects, only, state: Mutex::default(), version, listed: AtomicU64::new(u64::MAX) }
-    }
-
-    pub(super) fn client(&self) -> &Client {
-        &self.client
-    }
-
-    pub(super) fn subjects(&self) -> &Subjects {
-        &self.subjects
     }
 
     /// Records that a worker is there. Returns its digest if its definitions are not known.

@@ -219,8 +219,8 @@ pub(super) async fn follow(
     limit: Duration,
     services: &mut JoinSet<()>,
 ) -> Result<(), NatsError> {
-    let client = fleet.client().clone();
-    let mut events = client.subscribe(fleet.subjects().events()).await.map_err(NatsError::closed)?;
+    let client = fleet.client.clone();
+    let mut events = client.subscribe(fleet.subjects.events()).await.map_err(NatsError::closed)?;
     let mut answers = client.subscribe(inbox.clone()).await.map_err(NatsError::closed)?;
     let ask = move || {
         let (client, inbox) = (client.clone(), inbox.clone());
@@ -243,7 +243,7 @@ pub(super) async fn follow(
     let _ = timeout(limit, known).await;
 
     let following = Arc::clone(fleet);
-    let leave = fleet.subjects().leave();
+    let leave = fleet.subjects.leave();
     services.spawn(async move {
         while let Some(event) = events.next().await {
             match *event.subject == leave {

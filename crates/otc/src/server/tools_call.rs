@@ -118,7 +118,7 @@ impl Job {
             at: Instant::now(),
             max_bytes: shared.limits.max_body_bytes,
         };
-        let (tool_id, name) = (tool.id().to_string(), tool.name().to_owned());
+        let (tool_id, name) = (tool.id().to_string(), tool.name.clone());
         let fingerprint = fingerprint(&tool_id, input, &held);
         let context = Context::new().with_credentials(credentials(held));
         let context = match request.trace_id {

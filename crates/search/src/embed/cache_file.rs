@@ -52,11 +52,11 @@ fn parse(bytes: &[u8]) -> Option<(String, VectorMap)> {
     let name = bytes.text().ok()?;
     let n_bytes = usize::try_from(bytes.number().ok()?).ok()?.checked_mul(4)?.checked_add(DIGEST)?;
     let n_vectors = bytes.number_to(CAPACITY).ok()?;
-    if bytes.rest().len() != n_vectors.checked_mul(n_bytes)? {
+    if bytes.rest.len() != n_vectors.checked_mul(n_bytes)? {
         return None;
     }
     let mut known = VectorMap::default();
-    for entry in bytes.rest().chunks_exact(n_bytes) {
+    for entry in bytes.rest.chunks_exact(n_bytes) {
         let (key, vector) = entry.split_first_chunk::<DIGEST>()?;
         let (numbers, _) = vector.as_chunks::<4>();
         known.put(*key, numbers.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect());

@@ -39,10 +39,10 @@ struct Checked {
 pub(super) fn take(bytes: &mut Bytes<'_>, tools: Vec<u8>) -> Result<(Vec<Arc<Record>>, Vec<u16>), Damage> {
     let n_tools = bytes.count()?;
     let (mut checked, mut lengths) = (Vec::new(), Vec::new());
-    let (all, mut json_left) = (bytes.rest(), tools.len());
+    let (all, mut json_left) = (bytes.rest, tools.len());
     let mut last_id: Option<String> = None;
     for _ in 0..n_tools {
-        let start = all.len() - bytes.rest().len();
+        let start = all.len() - bytes.rest.len();
         let id = take_summary(bytes)?.id;
         if last_id.is_some_and(|last| last >= id) {
             return Err(Damage::Content);
@@ -53,7 +53,7 @@ pub(super) fn take(bytes: &mut Bytes<'_>, tools: Vec<u8>) -> Result<(Vec<Arc<Rec
     if json_left > 0 {
         return Err(Damage::Content);
     }
-    let summaries = all[..all.len() - bytes.rest().len()].to_vec();
+    let summaries = all[..all.len() - bytes.rest.len()].to_vec();
     let file = Arc::new(SavedTools { summaries, tools });
     let mut end = 0;
     let records = checked.into_iter().map(|Checked { summary, hints, backends, json_len }| {

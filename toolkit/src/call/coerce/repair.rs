@@ -9,7 +9,7 @@ use toolkit_schema::{Violation, child, is_too_deep_below};
 
 /// A change of the arguments that has not been made.
 pub(super) struct Repair {
-    change: Change,
+    pub(super) change: Change,
     value: NewValue,
 }
 
@@ -58,11 +58,6 @@ impl Repair {
             && !is_too_deep_below(sent, n_levels + 1)
             && !changes.iter().any(wrapped);
         if is_wrapped { repair(LIST_OF_ONE, NewValue::ListOfOne) } else { None }
-    }
-
-    /// Returns the location of the change, as a JSON Pointer.
-    pub(super) fn pointer(&self) -> &str {
-        &self.change.pointer
     }
 
     /// Makes the change, if it is possible.

@@ -143,7 +143,7 @@ pub(super) fn syntax(source: &Source, form: ProgramForm, thrown: &Thrown) -> Fai
     }
     let (line, column) = source.line_at(place).unwrap_or(("", 0));
     let mut message = thrown.message.clone();
-    if let Some(hint) = syntax_hint(line, column, source.text()) {
+    if let Some(hint) = syntax_hint(line, column, &source.text) {
         message.push_str("; ");
         message.push_str(hint);
     }

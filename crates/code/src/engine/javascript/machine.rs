@@ -44,7 +44,7 @@ pub(super) struct Machine {
     /// The failure of the program, after which only running calls are waited for.
     failure: Option<Failure>,
     main: Option<Persistent<Promise<'static>>>,
-    is_done: bool,
+    pub(super) is_done: bool,
     /// True after the function `main` of a program that did nothing was looked for.
     has_called_main: bool,
     context: Context,
@@ -103,10 +103,6 @@ impl Machine {
         })
     }
 
-    pub(super) fn is_done(&self) -> bool {
-        self.is_done
-    }
-
     /// Answers calls, one after the other: how answers are grouped makes no difference to the program.
     pub(super) fn resume(&mut self, answers: Vec<Answer>) -> Step {
         self.step(|machine, ctx| answers.into_iter().try_for_each(|answer| machine.answer(ctx, answer)))
@@ -139,7 +135,7 @@ impl Machine {
     fn evaluate(&mut self, ctx: &Ctx<'_>) -> Result<(), Failure> {
         loop {
             let Err((failure, place)) = self.evaluate_forms(ctx) else { return Ok(()) };
-            self.fuel.work(self.outcomes.source.text().len());
+            self.fuel.work(self.outcomes.source.text.len());
             if let Some(failure) = self.fuel.failure() {
                 return Err(failure);
             }
@@ -181,7 +177,7 @@ impl Machine {
     fn begin<'js>(&mut self, ctx: &Ctx<'js>, program: Value<'js>) -> Result<(), Error> {
         let run = host::with(&self.outcomes.prelude, |prelude| prelude.run(ctx))?;
         let source = &self.outcomes.source;
-        let main: Promise<'js> = run.call((program, source.calls_value(), source.is_module()))?;
+        let main: Promise<'js> = run.call((program, source.calls_value(), source.is_module))?;
         self.main = Some(Persistent::save(ctx, main));
         Ok(())
     }

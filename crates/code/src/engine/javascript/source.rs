@@ -22,7 +22,7 @@ const MAX_EXCERPT: usize = 160;
 /// The text of a program, and the form in which it is run.
 pub(super) struct Source {
     /// The text of the model.
-    text: String,
+    pub(super) text: String,
     /// The code inside the text, without a fence.
     written: String,
     /// The code that runs: the same, but with spaces in place of types and exports.
@@ -31,7 +31,7 @@ pub(super) struct Source {
     offset: usize,
     form: ProgramForm,
     /// True if the code has exports, of which the default one is the value.
-    is_module: bool,
+    pub(super) is_module: bool,
 }
 
 /// The form of a program.
@@ -85,10 +85,6 @@ impl Source {
     /// Returns true if the value is called if it is a function.
     pub(super) fn calls_value(&self) -> bool {
         self.is_module || self.form != ProgramForm::Body && self.may_be_function()
-    }
-
-    pub(super) fn is_module(&self) -> bool {
-        self.is_module
     }
 
     pub(super) fn is_script(&self) -> bool {
@@ -226,10 +222,6 @@ impl Source {
     /// Returns the line in the text of the model.
     pub(super) fn line(&self, line: u32) -> u32 {
         line.saturating_add(number(self.offset))
-    }
-
-    pub(super) fn text(&self) -> &str {
-        &self.text
     }
 }
 

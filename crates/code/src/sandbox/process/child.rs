@@ -44,7 +44,7 @@ impl WorkerProcess {
     pub(super) fn spawn(command: &CommandLine) -> Result<Self, SandboxError> {
         let spawned = command.worker_command().spawn();
         let mut child = spawned.map_err(|error| {
-            let program = command.program().to_string_lossy();
+            let program = command.program.to_string_lossy();
             SandboxError::unavailable(format!("{program} cannot be started: {error}")).with_source(error)
         })?;
         let (Some(input), Some(output), Some(errors)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())

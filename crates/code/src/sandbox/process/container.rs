@@ -249,7 +249,7 @@ const LIBRARIES: [&str; 5] = ["/lib", "/lib32", "/lib64", "/usr/lib", "/usr/lib6
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub struct CommandLine {
-    program: OsString,
+    pub(super) program: OsString,
     arguments: Vec<OsString>,
     inherits_environment: bool,
     cleanup: Option<Box<CommandLine>>,
@@ -259,10 +259,6 @@ impl CommandLine {
     /// Creates a command line without arguments and environment.
     pub fn new(program: impl Into<OsString>) -> Self {
         Self { program: program.into(), arguments: Vec::new(), inherits_environment: false, cleanup: None }
-    }
-
-    pub(super) fn program(&self) -> &std::ffi::OsStr {
-        &self.program
     }
 
     /// Adds arguments.

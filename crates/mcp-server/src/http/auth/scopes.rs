@@ -24,7 +24,7 @@ const OFFLINE_ACCESS: &str = "offline_access";
 #[derive(Clone, Default)]
 pub(in super::super) struct Scopes {
     /// The scopes that every request needs.
-    base: Vec<String>,
+    pub(super) base: Vec<String>,
     /// The scopes that reading the metrics and the status needs, if they are set.
     operator: Option<Vec<String>>,
     of_tool: Option<Arc<OfTool>>,
@@ -56,11 +56,6 @@ impl Scopes {
 
     pub(in super::super) fn set_covers(&mut self, covers: impl Fn(&str, &str) -> bool + Send + Sync + 'static) {
         self.covers = Some(Arc::new(covers));
-    }
-
-    /// Returns the scopes that every request needs.
-    pub(super) fn base(&self) -> &[String] {
-        &self.base
     }
 
     /// Returns all scopes that a call of these tools needs, without duplicates.
@@ -108,7 +103,7 @@ impl Scopes {
         let covers = |granted: &String, needed: &String| {
             granted == needed || self.covers.as_ref().is_some_and(|covers| covers(granted, needed))
         };
-        caller.has_all_scopes()
+        caller.has_all_scopes
             || needed.iter().all(|needed| caller.scopes().iter().any(|granted| covers(granted, needed)))
     }
 }
