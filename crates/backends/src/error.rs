@@ -86,4 +86,11 @@ impl fmt::Display for RegisterError {
     }
 }
 
-impl std::error::Error for RegisterError {}
+impl std::error::Error for RegisterError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            RegisterError::Name(invalid) => Some(invalid),
+            RegisterError::Taken(_) => None,
+        }
+    }
+}

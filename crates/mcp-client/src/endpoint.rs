@@ -3,6 +3,7 @@
 #[cfg(feature = "oauth")]
 mod login;
 
+use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
@@ -68,7 +69,7 @@ pub(super) struct Forwarded {
 
 /// Parses the name of a header that the transport does not set itself.
 fn header_name(name: &str) -> Result<HeaderName, ConfigError> {
-    let invalid = |reason: &str| ConfigError(format!("the header `{}` {reason}", name.escape_debug()));
+    let invalid = |reason: &str| ConfigError::new(format!("the header `{}` {reason}", name.escape_debug()));
     let header = HeaderName::try_from(name).map_err(|_| invalid("has an invalid name"))?;
     match RESERVED.contains(&header.as_str()) || header.as_str().starts_with("mcp-") {
         true => Err(invalid("is reserved by the protocol")),
@@ -88,12 +89,12 @@ impl Endpoint {
     ///
     /// Returns an error if `url` is not a URL with the scheme `https` or `http`, or contains a password.
     pub fn new(url: &str) -> Result<Self, ConfigError> {
-        let url = Url::parse(url).map_err(|error| ConfigError(format!("`url` is not a URL: {error}")))?;
+        let url = Url::parse(url).map_err(|error| ConfigError::caused_by(format!("`url` is not a URL: {error}"), error))?;
         if !matches!(url.scheme(), "http" | "https") {
-            return Err(ConfigError("`url` must begin with `https://` or `http://`".to_owned()));
+            return Err(ConfigError::new("`url` must begin with `https://` or `http://`"));
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(ConfigError("`url` must not contain a password; use a header or a token".to_owned()));
+            return Err(ConfigError::new("`url` must not contain a password; use a header or a token"));
         }
         Ok(Self {
             url,
@@ -114,7 +115,7 @@ impl Endpoint {
     /// Returns an error if the name or the value is not valid in a header, or the protocol reserves the name.
     pub fn header(mut self, name: &str, value: &str) -> Result<Self, ConfigError> {
         let header = header_name(name)?;
-        let invalid = |reason: &str| ConfigError(format!("the header `{}` {reason}", name.escape_debug()));
+        let invalid = |reason: &str| ConfigError::new(format!("the header `{}` {reason}", name.escape_debug()));
         // The error must not contain the value, which may be a secret.
         let mut value = HeaderValue::try_from(value).map_err(|_| invalid("has a value with invalid characters"))?;
         value.set_sensitive(true);
@@ -148,7 +149,7 @@ impl Endpoint {
         let (name, from) = (header_name(name)?, header_name(from)?);
         let probe = RequestParts::new().with_header(from.as_str(), "");
         if probe.header(from.as_str()).is_none() {
-            return Err(ConfigError(format!("the header `{from}` may have credentials; use `forwardCredentials`")));
+            return Err(ConfigError::new(format!("the header `{from}` may have credentials; use `forwardCredentials`")));
         }
         self.forwarded.push(Forwarded { name, from, is_credential: false });
         Ok(self)
@@ -182,11 +183,11 @@ impl Endpoint {
         let (name, from) = (header_name(name)?, header_name(from)?);
         let probe = RequestParts::new().with_header(from.as_str(), "");
         if probe.credential(from.as_str()).is_none() {
-            return Err(ConfigError(format!("the header `{from}` is not one with credentials; use `forwardHeaders`")));
+            return Err(ConfigError::new(format!("the header `{from}` is not one with credentials; use `forwardHeaders`")));
         }
         #[cfg(feature = "oauth")]
         if self.logins.is_some() && name == AUTHORIZATION {
-            return Err(ConfigError(format!("the header `{name}` is set by the login of the endpoint")));
+            return Err(ConfigError::new(format!("the header `{name}` is set by the login of the endpoint")));
         }
         self.forwarded.push(Forwarded { name, from, is_credential: true });
         Ok(self)
@@ -210,7 +211,7 @@ impl Endpoint {
     ///
     /// Returns an error if the text has no certificate, or a malformed one.
     pub fn trust(mut self, pem: &str) -> Result<Self, ConfigError> {
-        self.authorities.add_pem(pem).map_err(|invalid| ConfigError(invalid.to_string()))?;
+        self.authorities.add_pem(pem).map_err(|invalid| ConfigError::caused_by(invalid.to_string(), invalid))?;
         Ok(self)
     }
 
@@ -289,13 +290,30 @@ impl fmt::Debug for Endpoint {
 /// assert!(error.to_string().starts_with("the text is not JSON: "));
 /// # Ok::<(), toolkit_mcp_client::ConfigError>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ConfigError(pub(super) String);
+#[derive(Clone, Debug)]
+pub struct ConfigError {
+    message: String,
+    source: Option<Arc<dyn Error + Send + Sync>>,
+}
 
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+impl ConfigError {
+    pub(super) fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), source: None }
+    }
+
+    pub(super) fn caused_by(message: String, source: impl Error + Send + Sync + 'static) -> Self {
+        Self { message, source: Some(Arc::new(source)) }
     }
 }
 
-impl std::error::Error for ConfigError {}
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl Error for ConfigError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.source.as_deref().map(|source| source as _)
+    }
+}

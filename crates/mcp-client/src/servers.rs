@@ -188,11 +188,11 @@ impl McpServers {
     pub fn from_json_with(json: &str, variable: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
         let json = json.strip_prefix('\u{feff}').unwrap_or(json);
         let json: Value = parse_to_serde_value(json, &SYNTAX)
-            .map_err(|error| ConfigError(format!("the text is not JSON: {error}")))?;
+            .map_err(|error| ConfigError::caused_by(format!("the text is not JSON: {error}"), error))?;
         // `/mcp` of opencode has the servers, or the object `servers`.
         let places = PLACES.iter().filter(|at| **at != "/mcp" || json.pointer("/mcp/servers").is_none());
         let mut places = places.filter_map(|at| Some((at, json.pointer(at)?.as_object()?)));
-        let missing = || ConfigError("the object `mcpServers` is missing".to_owned());
+        let missing = || ConfigError::new("the object `mcpServers` is missing");
         let (place, servers) = places.next().ok_or_else(missing)?;
 
         let name = |place: &str| place[1..].replace('/', ".");

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use toolkit::catalog::Naming;
+use toolkit::tool::NameError;
 use toolkit::{Catalog, Tool};
 use toolkit_runtime::matches_wildcard;
 
@@ -277,24 +278,29 @@ impl Hint {
 /// );
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RuleError(String);
+pub struct RuleError {
+    message: String,
+    /// The reason why a rule for a tool is not the id of one.
+    source: Option<NameError>,
+}
 
 impl FromStr for Rule {
     type Err = RuleError;
 
     fn from_str(text: &str) -> Result<Self, RuleError> {
+        let wrong = |message: &str| RuleError { message: message.to_owned(), source: None };
         let Some((kind, value)) = text.split_once('=') else {
             if text.contains('*') && !text.contains(':') {
                 let shown = text.escape_debug();
-                return Err(RuleError(format!("a pattern needs a namespace: `*:{shown}` for those of all servers")));
+                return Err(wrong(&format!("a pattern needs a namespace: `*:{shown}` for those of all servers")));
             }
             return match text.replace('*', "x").parse::<toolkit::ToolId>() {
                 Ok(_) => Ok(Rule::Tool(text.to_owned())),
-                Err(invalid) => Err(RuleError(invalid.to_string())),
+                Err(invalid) => Err(RuleError { message: invalid.to_string(), source: Some(invalid) }),
             };
         };
         if value.is_empty() {
-            return Err(RuleError(format!("the value of `{kind}=` is empty")));
+            return Err(wrong(&format!("the value of `{kind}=` is empty")));
         }
         match kind {
             "namespace" => Ok(Rule::Namespace(value.to_owned())),
@@ -304,21 +310,21 @@ impl FromStr for Rule {
                 .find(|(name, _)| *name == value)
                 .map(|(_, hint)| Rule::Hint(*hint))
                 .ok_or_else(|| {
-                    RuleError(
-                        "unknown hint; expected `read-only`, `destructive`, `idempotent` or `open-world`".to_owned(),
-                    )
+                    wrong("unknown hint; expected `read-only`, `destructive`, `idempotent` or `open-world`")
                 }),
-            _ => {
-                Err(RuleError("unknown rule; expected `namespace=…`, `tag=…`, `hint=…` or the id of a tool".to_owned()))
-            }
+            _ => Err(wrong("unknown rule; expected `namespace=…`, `tag=…`, `hint=…` or the id of a tool")),
         }
     }
 }
 
 impl fmt::Display for RuleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.message)
     }
 }
 
-impl std::error::Error for RuleError {}
+impl std::error::Error for RuleError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.source.as_ref().map(|source| source as _)
+    }
+}
