@@ -12,12 +12,12 @@
 
 mod confine;
 
-use std::ffi::OsStr;
-use std::fmt::{self, Display};
 use std::io::{self, BufRead, Read, Write};
 use std::process;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+
+use toolkit::call::BoxError;
 
 pub(crate) use self::confine::{cpu_seconds, memory_bytes};
 use crate::engine::{Done, Engine, State, Step};
@@ -51,15 +51,8 @@ static IS_HOST: AtomicBool = AtomicBool::new(false);
 /// ```
 #[cfg(feature = "javascript")]
 pub fn init() {
-    init_with(super::engine::JavaScript::new);
-}
-
-/// Runs a worker with an engine if this process was started as one, and returns otherwise. See [`init`].
-#[doc(hidden)]
-pub fn init_with<E: Engine>(engine: impl FnOnce(Limits, Arc<AtomicBool>) -> E) {
-    let mut arguments = std::env::args_os().skip(1);
-    if arguments.next().as_deref() == Some(OsStr::new(ARGUMENT)) {
-        run(engine);
+    if std::env::args_os().nth(1).is_some_and(|argument| argument == ARGUMENT) {
+        run(super::engine::JavaScript::new);
     }
     IS_HOST.store(true, Ordering::Release);
 }
@@ -84,7 +77,7 @@ pub fn run<E: Engine>(engine: impl FnOnce(Limits, Arc<AtomicBool>) -> E) -> ! {
         Ok(()) => 0,
         Err(error) => {
             // The host may be gone, and then nothing is left to do.
-            let _ = send_error(&error);
+            let _ = send_line(&ToHost::Error(error.to_string()), GREETING_BYTES);
             2
         }
     };
@@ -116,14 +109,14 @@ fn drop_environment() {
 }
 
 /// Confines this process and runs one program. Returns when it is done, or when the host has closed the input.
-fn serve<E: Engine>(engine: impl FnOnce(Limits, Arc<AtomicBool>) -> E) -> Result<(), ServeError> {
+fn serve<E: Engine>(engine: impl FnOnce(Limits, Arc<AtomicBool>) -> E) -> Result<(), BoxError> {
     let report = confine::begin();
     let Some(line) = receive(GREETING_BYTES)? else { return Ok(()) };
     wire::check_version(&line)?;
     let ToWorker::Hello(Hello { limits, .. }) = wire::decode(&line)? else { return Err(out_of_turn("hello")) };
     // Engines may read files of their platform at first. This one knows nothing of the program yet.
     let mut engine = engine(limits, Arc::new(AtomicBool::new(false)));
-    let ready = confine::complete(report, &limits).map_err(ServeError::Confinement)?;
+    let ready = confine::complete(report, &limits)?;
     send_line(&ToHost::Ready(ready), GREETING_BYTES)?;
 
     let max = wire::max_line(&limits);
@@ -182,32 +175,6 @@ fn send_line(message: &ToHost, max: usize) -> Result<(), WireError> {
     written.map_err(WireError::Io)
 }
 
-/// Writes why the worker ends.
-fn send_error(error: &impl Display) -> Result<(), WireError> {
-    send_line(&ToHost::Error(error.to_string()), GREETING_BYTES)
-}
-
-fn out_of_turn(expected: &str) -> ServeError {
-    ServeError::Wire(WireError::Invalid(format!("expected `{expected}`")))
-}
-
-/// The reason why a worker ends before its program.
-enum ServeError {
-    Wire(WireError),
-    Confinement(String),
-}
-
-impl From<WireError> for ServeError {
-    fn from(error: WireError) -> Self {
-        Self::Wire(error)
-    }
-}
-
-impl fmt::Display for ServeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Wire(error) => error.fmt(f),
-            Self::Confinement(reason) => f.write_str(reason),
-        }
-    }
+fn out_of_turn(expected: &str) -> BoxError {
+    WireError::Invalid(format!("expected `{expected}`")).into()
 }
