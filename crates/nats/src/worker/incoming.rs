@@ -143,28 +143,34 @@ pub(super) async fn serve(
     let shared = Arc::clone(shared);
     services.spawn(async move {
         while let Some(message) = messages.next().await {
-            let call = message.subject.rsplit('.').next().unwrap_or_default();
+            let id = message.subject.rsplit('.').next().unwrap_or_default();
+            let running = shared.running.get(id);
             // The server reports that the events of the call have no receiver.
             if message.status.is_some() {
-                shared.running.caller_is_gone(call);
+                running.iter().for_each(|call| call.caller_is_gone());
                 continue;
             }
             let Ok(text) = std::str::from_utf8(&message.payload) else { continue };
-            if text == CANCEL {
-                shared.running.cancel(call);
-            } else if text == HERE {
-                shared.running.caller_is_here(call);
-            } else if text == STATE {
-                let reply = message.reply.filter(|reply| shared.subjects.is_reply(reply));
-                let Some(reply) = reply else { continue };
-                let state = if shared.running.contains(call) { RUNNING } else { ENDED };
-                let _ = shared.client.publish(reply, state.into()).await;
-            } else if let Some(n_chunks) = text.strip_prefix(MORE_CREDIT).and_then(|n| n.parse().ok()) {
-                shared.running.add_credit(call, n_chunks);
-            } else if call == shared.marker_token
-                && let Some(n) = text.strip_prefix(MARKER).and_then(|n| n.parse().ok())
-            {
-                let _ = marker.send(n);
+            match (running, text) {
+                (Some(call), CANCEL) => call.cancel(),
+                (Some(call), HERE) => call.caller_is_here(),
+                (running, STATE) => {
+                    let reply = message.reply.filter(|reply| shared.subjects.is_reply(reply));
+                    let Some(reply) = reply else { continue };
+                    let state = if running.is_some() { RUNNING } else { ENDED };
+                    let _ = shared.client.publish(reply, state.into()).await;
+                }
+                (Some(call), text) => {
+                    if let Some(n_chunks) = text.strip_prefix(MORE_CREDIT).and_then(|n| n.parse().ok()) {
+                        call.add_credit(n_chunks);
+                    }
+                }
+                (None, text) => {
+                    let n = text.strip_prefix(MARKER).filter(|_| id == shared.marker_token);
+                    if let Some(n) = n.and_then(|n| n.parse().ok()) {
+                        let _ = marker.send(n);
+                    }
+                }
             }
         }
     });

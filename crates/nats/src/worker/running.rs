@@ -65,35 +65,8 @@ impl RunningCalls {
         self.calls.lock().values().cloned().collect()
     }
 
-    pub(super) fn cancel(&self, id: &str) {
-        let call = self.calls.lock().get(id).cloned();
-        if let Some(call) = call {
-            call.cancel();
-        }
-    }
-
-    pub(super) fn contains(&self, id: &str) -> bool {
-        self.calls.lock().contains_key(id)
-    }
-
-    /// Records that the server has found no receiver of a beat.
-    pub(super) fn caller_is_gone(&self, id: &str) {
-        let call = self.calls.lock().get(id).cloned();
-        let Some(call) = call else { return };
-        call.caller_is_gone();
-    }
-
-    /// Records that the caller has received a beat.
-    pub(super) fn caller_is_here(&self, id: &str) {
-        if let Some(call) = self.calls.lock().get(id) {
-            call.caller_is_here();
-        }
-    }
-
-    pub(super) fn add_credit(&self, id: &str, n_chunks: usize) {
-        if let Some(call) = self.calls.lock().get(id) {
-            call.add_credit(n_chunks);
-        }
+    pub(super) fn get(&self, id: &str) -> Option<Arc<RunningCall>> {
+        self.calls.lock().get(id).cloned()
     }
 }
 
