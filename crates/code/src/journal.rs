@@ -2,7 +2,6 @@
 
 mod seal;
 
-
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use toolkit::Content;

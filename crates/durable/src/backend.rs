@@ -1,6 +1,5 @@
 //! Durable calls of single tools, as a backend.
 
-
 use serde_json::{Map, Value};
 use toolkit::backend::{Backend, BackendCall, BackendResponse, OfferedTools};
 use toolkit::call::{BoxFuture, ErrorKind};

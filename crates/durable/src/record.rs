@@ -146,11 +146,6 @@ impl Pause {
             Self::Until { .. } | Self::Backoff { .. } | Self::Child { .. } => &[],
         }
     }
-
-    /// Returns true if this is the question.
-    pub(crate) fn asks(&self, question: &Question) -> bool {
-        *self == Self::from_question(question)
-    }
 }
 
 /// The decision about a step that waits.

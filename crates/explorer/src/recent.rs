@@ -122,7 +122,10 @@ impl Default for RecentCalls {
     }
 }
 
-toolkit::debug_fields!(it, RecentCalls { n_calls: it.shared.calls.lock().unwrap_or_else(PoisonError::into_inner).len() });
+toolkit::debug_fields!(
+    it,
+    RecentCalls { n_calls: it.shared.calls.lock().unwrap_or_else(PoisonError::into_inner).len() }
+);
 
 /// The size of recorded arguments, in bytes.
 const MAX_ARGUMENTS: usize = 4 << 10;

@@ -35,7 +35,7 @@ pub(super) struct Connection {
     /// What the server has declared.
     pub(super) info: ServerInfo,
     /// The arguments that headers repeat, by the name of the tool on the server.
-    param_headers: toolkit_runtime::Mutex<HashMap<String, Vec<ParamHeader>>>,
+    pub(super) param_headers: toolkit_runtime::Mutex<HashMap<String, Vec<ParamHeader>>>,
     /// The task that subscribes to changes of the lists, in revisions with subscriptions.
     listening: Option<AbortHandle>,
     /// The task that subscribes to the watched resources.
@@ -117,11 +117,6 @@ impl Connection {
         }
         observed.end(outcome(&answer));
         answer
-    }
-
-    /// Sets the arguments that headers repeat, by the name of the tool on the server.
-    pub(super) fn set_param_headers(&self, headers: HashMap<String, Vec<ParamHeader>>) {
-        *self.param_headers.lock() = headers;
     }
 
     /// Returns the arguments that headers repeat in calls of a tool.

@@ -89,7 +89,8 @@ impl Endpoint {
     ///
     /// Returns an error if `url` is not a URL with the scheme `https` or `http`, or contains a password.
     pub fn new(url: &str) -> Result<Self, ConfigError> {
-        let url = Url::parse(url).map_err(|error| ConfigError::caused_by(format!("`url` is not a URL: {error}"), error))?;
+        let url =
+            Url::parse(url).map_err(|error| ConfigError::caused_by(format!("`url` is not a URL: {error}"), error))?;
         if !matches!(url.scheme(), "http" | "https") {
             return Err(ConfigError::new("`url` must begin with `https://` or `http://`"));
         }
@@ -149,7 +150,9 @@ impl Endpoint {
         let (name, from) = (header_name(name)?, header_name(from)?);
         let probe = RequestParts::new().with_header(from.as_str(), "");
         if probe.header(from.as_str()).is_none() {
-            return Err(ConfigError::new(format!("the header `{from}` may have credentials; use `forwardCredentials`")));
+            return Err(ConfigError::new(format!(
+                "the header `{from}` may have credentials; use `forwardCredentials`"
+            )));
         }
         self.forwarded.push(Forwarded { name, from, is_credential: false });
         Ok(self)
@@ -183,7 +186,9 @@ impl Endpoint {
         let (name, from) = (header_name(name)?, header_name(from)?);
         let probe = RequestParts::new().with_header(from.as_str(), "");
         if probe.credential(from.as_str()).is_none() {
-            return Err(ConfigError::new(format!("the header `{from}` is not one with credentials; use `forwardHeaders`")));
+            return Err(ConfigError::new(format!(
+                "the header `{from}` is not one with credentials; use `forwardHeaders`"
+            )));
         }
         #[cfg(feature = "oauth")]
         if self.logins.is_some() && name == AUTHORIZATION {

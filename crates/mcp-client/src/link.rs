@@ -52,7 +52,7 @@ pub(super) struct Link {
     /// The number of calls that run as tasks.
     n_tasks: AtomicU64,
     /// The output schemas that results are compared with, by the name of the tool on the server.
-    outputs: Arc<toolkit_runtime::Mutex<HashMap<String, Schema>>>,
+    pub(super) outputs: Arc<toolkit_runtime::Mutex<HashMap<String, Schema>>>,
     /// The connections of single sessions of clients, if the server has one for each.
     pub(super) sessions: Sessions,
     history: History,
@@ -107,11 +107,6 @@ impl Link {
     /// Returns the number of calls that run as tasks.
     pub(super) fn n_tasks(&self) -> u64 {
         self.n_tasks.load(Ordering::Relaxed) + self.sessions.n_tasks()
-    }
-
-    /// Replaces the output schemas that results are compared with.
-    pub(super) fn set_outputs(&self, outputs: HashMap<String, Schema>) {
-        *self.outputs.lock() = outputs;
     }
 
     /// Compares a structured result with the output schema of its tool.

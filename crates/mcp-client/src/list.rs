@@ -53,7 +53,7 @@ pub(super) async fn offers(link: &Link) -> Result<OfferedTools, ToolError> {
         }
         !lacks_tasks
     });
-    link.set_outputs(outputs);
+    *link.outputs.lock() = outputs;
     let mut offers = checked(remote, listed)?.with_diagnostics(diagnostics);
     (offers.list_ttl, offers.is_private) = (cache.ttl, cache.is_private);
     let hints = offers
@@ -180,7 +180,7 @@ async fn tools(remote: &Remote, connection: &Arc<Connection>) -> Result<Listed, 
             }
         });
     }
-    connection.set_param_headers(repeated);
+    *connection.param_headers.lock() = repeated;
     Ok(listed)
 }
 

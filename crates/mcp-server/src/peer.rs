@@ -212,7 +212,6 @@ pub(super) fn register(
     running.register(session, id.get()).map(Some).ok_or_else(taken)
 }
 
-
 impl Drop for Registered {
     fn drop(&mut self) {
         self.running.0.lock().remove(&self.key);

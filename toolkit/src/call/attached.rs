@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
 
-
 /// A handle that cancels calls.
 ///
 /// Clones share one flag. Dropping a token cancels nothing; [`drop_guard`](Self::drop_guard) returns a guard that does.

@@ -1,6 +1,5 @@
 //! The methods that check a chain and run it, once or prepared for many runs.
 
-
 use toolkit::call::Context;
 use toolkit::dispatch::Dispatcher;
 

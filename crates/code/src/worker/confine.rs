@@ -8,9 +8,9 @@ use super::super::wire::{self, Ready};
 use crate::limits::{Enforced, Guarantee};
 
 /// Gives up what the process has inherited: its directory and its descriptors.
-pub(super) fn begin() -> Report {
+pub(super) fn begin() -> Ready {
     // The engine counts both.
-    let mut report = Report::new([Guarantee::Steps, Guarantee::Memory]);
+    let mut report = Ready::new([Guarantee::Steps, Guarantee::Memory].into_iter().collect());
     match std::env::vars_os().count() {
         0 => report.add([Guarantee::Environment]),
         n => report.lack(format!("environment: {n} variables are set")),
@@ -26,7 +26,7 @@ pub(super) fn begin() -> Report {
 
 /// Gives up everything else that a worker does not need. Returns what the kernel has accepted, or why the state of the
 /// process does not permit it.
-pub(super) fn complete(mut report: Report, limits: &Limits) -> Result<Ready, String> {
+pub(super) fn complete(mut report: Ready, limits: &Limits) -> Result<Ready, String> {
     #[cfg(target_os = "linux")]
     linux::confine(limits, &mut report)?;
     #[cfg(not(target_os = "linux"))]
@@ -34,38 +34,25 @@ pub(super) fn complete(mut report: Report, limits: &Limits) -> Result<Ready, Str
         let _ = limits;
         report.lack("kernel: workers are confined on Linux only".to_owned());
     }
-    Ok(report.into_ready())
+    Ok(report)
 }
 
-/// The result of the confinement: the guarantees so far, and those that could not be given.
-pub(super) struct Report {
-    ready: Ready,
-}
-
-impl Report {
-    fn new(guarantees: impl IntoIterator<Item = Guarantee>) -> Self {
-        Self { ready: Ready::new(guarantees.into_iter().collect()) }
-    }
-
+impl Ready {
     /// Records what the kernel has accepted.
     fn add(&mut self, guarantees: impl IntoIterator<Item = Guarantee>) {
-        let enforced = std::mem::take(&mut self.ready.enforced);
-        self.ready.enforced = guarantees.into_iter().fold(enforced, Enforced::with);
+        let enforced = std::mem::take(&mut self.enforced);
+        self.enforced = guarantees.into_iter().fold(enforced, Enforced::with);
     }
 
     /// Records what could not be enforced. The reason begins with the name of the mechanism.
     fn lack(&mut self, reason: String) {
-        self.ready.missing.push(reason);
+        self.missing.push(reason);
     }
 
     /// Records a mechanism and its version.
     #[cfg(target_os = "linux")]
     fn detail(&mut self, name: &str, value: impl Into<String>) {
-        self.ready.details.insert(name.to_owned(), value.into());
-    }
-
-    fn into_ready(self) -> Ready {
-        self.ready
+        self.details.insert(name.to_owned(), value.into());
     }
 }
 

@@ -192,7 +192,9 @@ impl Answers {
 
 impl AnswersState {
     fn take_answer(&mut self, question: &Question) -> Option<Option<Decision>> {
-        let is_to = |answered: &&mut Option<Answered>| answered.as_ref().is_some_and(|it| it.pause.asks(question));
+        let is_to = |answered: &&mut Option<Answered>| {
+            answered.as_ref().is_some_and(|it| it.pause == Pause::from_question(question))
+        };
         self.answered.iter_mut().find(is_to)?.take().map(|answered| answered.decision)
     }
 }

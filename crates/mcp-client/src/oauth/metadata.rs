@@ -27,7 +27,8 @@ impl ResourceMetadata {
         };
         let resource = Url::parse(&self.resource).map_err(|_| mismatch())?;
         let is_valid = resource.origin() == server.origin() && resource.fragment().is_none();
-        match is_valid && (is_same(&resource, server) || is_above(&resource, server) && is_at(&resource, source)) {
+        let is_at_source = || Self::well_known(&resource) == *source;
+        match is_valid && (is_same(&resource, server) || is_above(&resource, server) && is_at_source()) {
             true => Ok(()),
             false => Err(mismatch()),
         }
@@ -54,10 +55,6 @@ fn is_same(resource: &Url, server: &Url) -> bool {
 fn is_above(resource: &Url, server: &Url) -> bool {
     let rest = path(server).strip_prefix(path(resource));
     resource.query().is_none() && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-}
-
-fn is_at(resource: &Url, source: &Url) -> bool {
-    ResourceMetadata::well_known(resource) == *source
 }
 
 /// The metadata of an authorization server, as it is published.

@@ -15,7 +15,7 @@ pub(super) struct Answers {
     /// The keys of the questions that were answered.
     answered: HashSet<String>,
     /// The answers that the server has not confirmed.
-    unsent: Option<Map<String, Value>>,
+    pub(super) unsent: Option<Map<String, Value>>,
     n_rounds: usize,
 }
 
@@ -50,15 +50,5 @@ impl Answers {
         self.unsent = Some(questions::respond(remote, context, &open).await?);
         self.answered.extend(open.into_iter().map(|(key, _)| key));
         Ok(())
-    }
-
-    /// Returns the answers to send.
-    pub(super) fn unsent(&self) -> Option<&Map<String, Value>> {
-        self.unsent.as_ref()
-    }
-
-    /// Records that the server has received the answers.
-    pub(super) fn are_sent(&mut self) {
-        self.unsent = None;
     }
 }

@@ -167,7 +167,7 @@ impl<'c> TaskWaiting<'c> {
 
     /// Sends the answers of the user, if there are any, until the server confirms them.
     async fn send_answers(&mut self) -> Result<(), TaskFailure> {
-        let Some(responses) = self.answers.unsent() else {
+        let Some(responses) = &self.answers.unsent else {
             return Ok(());
         };
         let request = request::about("tasks/update", &self.requester.id).with("inputResponses", responses);
@@ -175,7 +175,7 @@ impl<'c> TaskWaiting<'c> {
             let message = format!("{} rejected the answers of the user", self.remote());
             TaskFailure::Final(ToolError::failed(followed(&message, &text_of(&error))))
         })?;
-        self.answers.are_sent();
+        self.answers.unsent = None;
         Ok(())
     }
 

@@ -100,11 +100,6 @@ impl Rounds {
         Ok(Some(Self(Arc::new(inner))))
     }
 
-    /// Returns an asker for the context of the call.
-    pub(crate) fn asker(&self) -> impl Asker + 'static {
-        self.clone()
-    }
-
     /// Returns false if the call continues from a state that was used before, and a second use may repeat the effects of
     /// the tool.
     pub(crate) async fn may_run(&self, sealing: &Arc<Sealing>, tool: &Tool, caller: Option<&Caller>) -> bool {

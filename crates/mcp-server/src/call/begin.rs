@@ -108,7 +108,7 @@ pub(crate) fn begin(
         call.events = Some(listen(&mut call, wants_chunks));
     }
     if let (Asks::Rounds(rounds), None) = (&call.asks, &call.task) {
-        call.context = std::mem::take(&mut call.context).with_asker(rounds.asker());
+        call.context = std::mem::take(&mut call.context).with_asker(rounds.clone());
     }
     Ok(Arc::new(call))
 }

@@ -1,8 +1,8 @@
 //! The tasks of a server, and their store.
 
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
-use std::io;
 
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, Semaphore, oneshot};

@@ -152,7 +152,7 @@ impl Attempt<'_> {
                 Err(_) => return self.unknown("stopped reporting"),
             };
             is_accepted = true;
-            if let Some(seq) = inbox::sequence(&message) {
+            if let Some(seq) = wire::number(message.headers.as_ref(), wire::SEQ) {
                 n_numbered += 1;
                 if seq != n_numbered {
                     return self.unknown("lost an event of the call");

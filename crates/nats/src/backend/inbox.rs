@@ -131,11 +131,6 @@ impl Reported {
     }
 }
 
-/// Returns the number of an event.
-pub(super) fn sequence(message: &Message) -> Option<u64> {
-    number(message.headers.as_ref(), wire::SEQ)
-}
-
 /// Reads an event.
 pub(super) fn read(subjects: &Subjects, message: Message) -> Result<Event, ToolError> {
     if message.status == Some(StatusCode::NO_RESPONDERS) {

@@ -1,6 +1,5 @@
 //! Streamed replies, whose events arrive in pieces of any size.
 
-
 use serde_json::Value;
 
 use super::Reply;

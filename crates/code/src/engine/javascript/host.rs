@@ -32,11 +32,11 @@ pub(super) struct Host {
     pub(super) now: Cell<u64>,
     last_id: Cell<u32>,
     /// The requests since the last step.
-    calls: RefCell<Vec<Call>>,
+    pub(super) calls: RefCell<Vec<Call>>,
     waiting: RefCell<BTreeMap<u32, OpenCalls>>,
     waiting_bytes: Cell<usize>,
-    failed: RefCell<BTreeMap<u32, Failed>>,
-    shown: RefCell<Vec<Shown>>,
+    pub(super) failed: RefCell<BTreeMap<u32, Failed>>,
+    pub(super) shown: RefCell<Vec<Shown>>,
 }
 
 /// A request without an answer.
@@ -82,11 +82,6 @@ impl Host {
         self.now.set(program.started_at);
     }
 
-    /// Takes the requests since the last time.
-    pub(super) fn take_calls(&self) -> Vec<Call> {
-        self.calls.take()
-    }
-
     /// Takes a request that is answered.
     pub(super) fn take_waiting(&self, id: u32) -> Option<OpenCalls> {
         let waiting = self.waiting.borrow_mut().remove(&id)?;
@@ -109,16 +104,8 @@ impl Host {
         self.waiting.borrow().values().filter(|waiting| !waiting.is_pause).filter_map(|waiting| waiting.place).collect()
     }
 
-    pub(super) fn add_failed(&self, id: u32, failed: Failed) {
-        self.failed.borrow_mut().insert(id, failed);
-    }
-
     pub(super) fn failed(&self, id: u32) -> Option<Failed> {
         self.failed.borrow().get(&id).cloned()
-    }
-
-    pub(super) fn take_shown(&self) -> Vec<Shown> {
-        self.shown.take()
     }
 
     pub(super) fn names(&self) -> Ref<'_, ToolNames> {

@@ -190,7 +190,8 @@ impl Machine {
         }
         if let Err(thrown) = &answer.outcome {
             let is_excess = thrown.kind == TOO_MANY_CALLS;
-            self.host.add_failed(answer.id, Failed { place: waiting.place, tool: thrown.tool.clone(), is_excess });
+            let failed = Failed { place: waiting.place, tool: thrown.tool.clone(), is_excess };
+            self.host.failed.borrow_mut().insert(answer.id, failed);
         }
         self.settle(ctx, answer, waiting.stack).map_err(|error| self.outcomes.failure_of(ctx, &error))?;
         self.run_jobs(ctx)?;
@@ -249,7 +250,7 @@ impl Machine {
     fn state(&mut self, ctx: &Ctx<'_>) -> State {
         self.reject(ctx);
         let main = self.main(ctx).filter(|main| main.state() != PromiseState::Pending);
-        let mut calls = self.host.take_calls();
+        let mut calls = self.host.calls.take();
         for call in &mut calls {
             call.line = call.line.map(|line| self.outcomes.source.line(line));
         }
@@ -283,7 +284,7 @@ impl Machine {
     }
 
     fn done(&self, outcome: Result<Box<RawValue>, Failure>) -> State {
-        State::Done(Done { outcome, shown: self.host.take_shown() })
+        State::Done(Done { outcome, shown: self.host.shown.take() })
     }
 }
 

@@ -14,7 +14,7 @@ use seccompiler::{
 };
 
 use super::super::super::limits::Limits;
-use super::{Report, cpu_seconds, memory_bytes};
+use super::{Ready, cpu_seconds, memory_bytes};
 use crate::limits::Guarantee;
 
 /// The version of Landlock of which all rights are taken; the following ones only add what an empty set of rights has
@@ -26,7 +26,7 @@ const TYPICAL_SIZE: u64 = 64 << 20;
 /// The stack in bytes, which grows up to this limit.
 const STACK: u64 = 8 << 20;
 
-pub(super) fn confine(limits: &Limits, report: &mut Report) -> Result<(), String> {
+pub(super) fn confine(limits: &Limits, report: &mut Ready) -> Result<(), String> {
     check_threads(report)?;
     // Landlock denies reading it.
     let own_bytes = size(report);
@@ -59,7 +59,7 @@ pub(super) fn confine(limits: &Limits, report: &mut Report) -> Result<(), String
 
 /// Returns an error if there are several threads. Landlock applies to the thread that requests it, and another one would
 /// be ended by seccomp at any time.
-fn check_threads(report: &mut Report) -> Result<(), String> {
+fn check_threads(report: &mut Ready) -> Result<(), String> {
     match fs::read_dir("/proc/self/task").map(Iterator::count) {
         Ok(1) => Ok(()),
         Ok(n) => {
@@ -104,7 +104,7 @@ fn restrict_files() -> Result<Landlock, String> {
 }
 
 /// Limits the resources of this process, and its address space to `memory` bytes.
-fn limit_resources(memory: u64, limits: &Limits, report: &mut Report) {
+fn limit_resources(memory: u64, limits: &Limits, report: &mut Ready) {
     // The signal at the lower limit shows the reason for the end. The one at the higher limit cannot be handled.
     let seconds = cpu_seconds(limits);
     let wanted = [
@@ -131,7 +131,7 @@ fn limit_resources(memory: u64, limits: &Limits, report: &mut Report) {
 }
 
 /// Returns the size of the address space in bytes.
-fn size(report: &mut Report) -> u64 {
+fn size(report: &mut Ready) -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let kilobytes =
         status.lines().find_map(|line| line.strip_prefix("VmSize:")?.trim().strip_suffix(" kB")?.parse().ok());
@@ -143,7 +143,7 @@ fn size(report: &mut Report) -> u64 {
 
 /// Closes all descriptors that the process has inherited, except those of the standard streams. The program could not
 /// use them, but they may keep a connection of the host open.
-pub(super) fn close_inherited(report: &mut Report) {
+pub(super) fn close_inherited(report: &mut Ready) {
     match inherited() {
         // One that is listed and cannot be closed is that of the list, which is closed already.
         Ok(inherited) => inherited.into_iter().for_each(|descriptor| {
