@@ -17,6 +17,7 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 use toolkit::call::BoxFuture;
 use toolkit::call::ask::{Answer, Asker, Mode, Question};
+use toolkit::schema::json;
 use toolkit::{Context, ToolError};
 
 use self::answer::Host;
@@ -28,7 +29,6 @@ use super::journal::JournalEntry;
 use super::limits::Limits;
 use super::program::Program;
 use super::sandbox::{SandboxError, Session};
-use super::wire::json_length;
 
 /// The time beyond [`Limits::run_time`] after which a sandbox is ended that has not ended the program itself.
 const GRACE: Duration = Duration::from_millis(100);
@@ -97,7 +97,7 @@ impl ProgramRun<'_> {
             host.replayed(entry);
             // The earlier run was allowed to keep it, and counted it in another form.
             let max = trace.budget.left(self.limits);
-            trace.budget.add(json_length(entry, max).min(max));
+            trace.budget.add(json::length(entry, max).min(max));
         }
         let mut replay = Replay::new(replayed);
         let mut clock = Clock { left: self.limits.run_time };

@@ -244,28 +244,3 @@ pub(crate) fn write_json(value: &impl Serialize, max: usize) -> serde_json::Resu
         written => written.map(|()| Some(json)),
     }
 }
-
-/// Returns the length of a value as JSON in bytes, or a number above `max` if it is longer.
-pub(crate) fn json_length(value: &impl Serialize, max: usize) -> usize {
-    let mut count = Count { n_bytes: 0, max };
-    match serde_json::to_writer(&mut count, value) {
-        Ok(()) => count.n_bytes,
-        Err(_) => usize::MAX,
-    }
-}
-
-struct Count {
-    n_bytes: usize,
-    max: usize,
-}
-
-impl io::Write for Count {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.n_bytes += bytes.len();
-        if self.n_bytes > self.max { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(bytes.len()) }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}

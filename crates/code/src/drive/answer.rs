@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 use toolkit::call::ErrorKind;
+use toolkit::schema::json;
 use toolkit::{Content, Context, RunResult, ToolError};
 use toolkit_backends::chain::{Chain, ChainLimits, StepResult};
 
@@ -16,7 +17,7 @@ use super::{ProgramRun, nested};
 use crate::engine::{Answer, Call, Request, TOO_MANY_CALLS, Thrown};
 use crate::execution::{CallRecord, structured};
 use crate::journal::JournalEntry;
-use crate::wire::{json_length, write_json};
+use crate::wire::write_json;
 
 /// The default and the maximum number of tools that a search returns.
 const N_FOUND: u32 = 10;
@@ -97,7 +98,7 @@ impl<'r> Host<'r> {
     fn keep(&self, entry: &JournalEntry) -> Result<(), Exceeded> {
         let (budget, limits) = (&self.trace.budget, self.run.limits);
         let answer = (&entry.answer, &entry.calls, &entry.content);
-        budget.reserve(json_length(&answer, budget.left(limits)), limits)
+        budget.reserve(json::length(&answer, budget.left(limits)), limits)
     }
 
     /// Counts the calls of an earlier run.
@@ -245,7 +246,7 @@ impl<'r> Host<'r> {
     fn checked(&self, result: RunResult) -> Result<RunResult, ToolError> {
         let max = self.run.limits.message_bytes;
         let left = usize::try_from(max).unwrap_or(usize::MAX).checked_sub(result.json().map_or(0, <[u8]>::len));
-        if left.is_some_and(|left| json_length(&result.own_content(), left) <= left) {
+        if left.is_some_and(|left| json::length(&result.own_content(), left) <= left) {
             return Ok(result);
         }
         let message = format!("the result exceeds {max} bytes; ask the tool for less, for example by a filter");
