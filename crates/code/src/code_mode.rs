@@ -78,7 +78,6 @@ impl CodeMode {
     }
 
     /// Returns the current tools.
-    #[must_use]
     pub(crate) fn gateway(&self) -> Arc<Gateway> {
         Arc::clone(&self.gateway.read().unwrap_or_else(PoisonError::into_inner))
     }

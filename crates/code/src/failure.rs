@@ -73,7 +73,6 @@ impl Failure {
     }
 
     /// Adds the text of the line, if the line is known and its text is not.
-    #[must_use]
     pub(crate) fn in_program(mut self, code: &str) -> Self {
         /// The maximum number of characters of a line.
         const MAX_LEN: usize = 120;

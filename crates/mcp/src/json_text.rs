@@ -10,13 +10,11 @@ use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 /// Returns true for a string or an integer (`RequestId` of all revisions).
-#[must_use]
 pub fn is_id(text: &str) -> bool {
     text.starts_with('"') || text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-')
 }
 
 /// Returns the text of a JSON string.
-#[must_use]
 pub fn text(json: &str) -> Option<Cow<'_, str>> {
     let inner = json.strip_prefix('"')?.strip_suffix('"')?;
     if inner.contains('\\') {

@@ -120,7 +120,6 @@ impl<'m> Message<'m> {
 
 impl<'m> Message<'m> {
     /// Returns the id of a request.
-    #[must_use]
     pub fn id(&self) -> Option<&'m RawValue> {
         match self {
             Message::Request { id, .. } | Message::Call { id, .. } => Some(id),

@@ -118,19 +118,16 @@ impl<'m> Meta<'m> {
     }
 
     /// Returns the revision that the request declares.
-    #[must_use]
     pub fn version(&self) -> Option<Cow<'m, str>> {
         self.version.and_then(|version| text(version.get()))
     }
 
     /// Returns the token of the client for reports of progress.
-    #[must_use]
     pub fn progress_token(&self) -> Option<&'m RawValue> {
         self.progress_token.filter(|token| is_id(token.get()))
     }
 
     /// Returns true if the client wants the parts of a result while the tool runs.
-    #[must_use]
     pub fn wants_chunks(&self) -> bool {
         self.chunks.is_some_and(|wanted| wanted.get() == "true")
     }
@@ -145,7 +142,6 @@ impl<'m> Meta<'m> {
     }
 
     /// Returns `traceparent`, `tracestate` and `baggage`.
-    #[must_use]
     pub fn trace(&self) -> [Option<Cow<'m, str>>; 3] {
         [self.traceparent, self.tracestate, self.baggage].map(|value| value.and_then(|value| text(value.get())))
     }
@@ -182,7 +178,6 @@ impl<'m> Meta<'m> {
 }
 
 /// Creates the error for a missing field of `_meta` that revision 2026-07-28 requires.
-#[must_use]
 pub fn missing(field: &str) -> RpcError {
     let message = format!("`params._meta` must have `io.modelcontextprotocol/{field}`, which {MODERN} requires");
     RpcError::bad_request(Code::InvalidParams, message)
@@ -196,7 +191,6 @@ fn unsupported(version: &str) -> RpcError {
 }
 
 /// Returns all supported revisions, newest first.
-#[must_use]
 pub fn supported() -> Vec<&'static str> {
     std::iter::once(MODERN).chain(LEGACY).collect()
 }

@@ -62,7 +62,6 @@ impl ParamHeader {
     }
 
     /// Returns the header that repeats the argument in these arguments, or `None` if there is none.
-    #[must_use]
     pub fn of(&self, arguments: &RawValue) -> Option<(HeaderName, HeaderValue)> {
         let value = self.find(arguments)?.get();
         let repeated = match value.as_bytes().first()? {
@@ -134,7 +133,6 @@ fn count(schema: &Value) -> usize {
 }
 
 /// Decodes the value of a header, which may be wrapped as `=?base64?…?=`.
-#[must_use]
 pub fn decoded(value: &HeaderValue) -> Option<Cow<'_, str>> {
     let value = value.to_str().ok()?.trim_matches([' ', '\t']);
     let Some(wrapped) = value.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?=")) else {
@@ -157,7 +155,6 @@ pub fn decoded(value: &HeaderValue) -> Option<Cow<'_, str>> {
 /// assert_eq!(wrapped, "=?base64?Z3LDtsOfZQ==?=");
 /// assert_eq!(decoded(&wrapped).as_deref(), Some("größe"));
 /// ```
-#[must_use]
 pub fn encoded(text: &str) -> Option<HeaderValue> {
     let is_plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~')) && text.trim_matches(' ') == text;
     match is_plain && !(text.starts_with("=?base64?") && text.ends_with("?=")) {

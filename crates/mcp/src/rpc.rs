@@ -50,20 +50,17 @@ impl RpcError {
     }
 
     /// Creates the error for an unknown method, whose name is cut.
-    #[must_use]
     pub fn unknown_method(method: &str) -> Self {
         let shown: String = method.chars().take(64).collect();
         Self::new(Code::MethodNotFound, format!("unknown method `{}`", shown.escape_debug()))
     }
 
     /// Sets the data.
-    #[must_use]
     pub fn with_data(self, data: Value) -> Self {
         Self { data: Some(data), ..self }
     }
 
     /// Writes the error response. The id is `None` if that of the request could not be read.
-    #[must_use]
     pub fn to_response(&self, id: Option<&RawValue>) -> Vec<u8> {
         let mut error = Map::new();
         error.insert("code".to_owned(), (self.code as i32).into());
@@ -87,7 +84,6 @@ impl RpcError {
 
 /// Writes the response with a result, which must be a JSON object. `meta` holds the fields to write first, such as
 /// `"_meta":{"a":1},`. If the first field of the result is `_meta` too, both are joined.
-#[must_use]
 pub fn response(id: &RawValue, meta: &[u8], result: &[u8]) -> Vec<u8> {
     let id = id.get().as_bytes();
     let mut bytes = Vec::with_capacity(40 + id.len() + meta.len() + result.len());
@@ -134,7 +130,6 @@ fn join(bytes: &mut Vec<u8>, meta: &[u8], object: &[u8]) {
 }
 
 /// Writes a request. `params` must be the text of a JSON object.
-#[must_use]
 pub fn request(id: u64, method: &str, params: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(64 + method.len() + params.len());
     bytes.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);

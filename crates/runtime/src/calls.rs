@@ -39,7 +39,6 @@ impl ShutdownSignals {
     /// # Panics
     ///
     /// Panics outside of a tokio runtime.
-    #[must_use]
     pub fn listen() -> Self {
         use tokio::signal::unix::{SignalKind, signal};
 
@@ -82,7 +81,6 @@ async fn received(signal: Option<&mut tokio::signal::unix::Signal>) {
 #[cfg(not(unix))]
 impl ShutdownSignals {
     /// Creates a listener.
-    #[must_use]
     pub fn listen() -> Self {
         Self {}
     }

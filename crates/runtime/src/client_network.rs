@@ -16,7 +16,6 @@ use std::net::{IpAddr, Ipv6Addr};
 /// assert_eq!(network("192.0.2.7"), "192.0.2.7");
 /// assert_eq!(network("::ffff:192.0.2.7"), "192.0.2.7");
 /// ```
-#[must_use]
 pub fn client_network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {

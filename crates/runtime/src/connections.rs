@@ -66,19 +66,16 @@ impl ServerUrl {
     }
 
     /// Returns the URL of a path, which begins with a slash.
-    #[must_use]
     pub fn at(&self, path: &str) -> String {
         format!("{self}{path}")
     }
 
     /// Returns the host with its port.
-    #[must_use]
     pub fn authority(&self) -> &Authority {
         &self.authority
     }
 
     /// Returns true if connections are encrypted.
-    #[must_use]
     pub fn is_https(&self) -> bool {
         self.scheme == Scheme::HTTPS
     }

@@ -127,7 +127,6 @@ pub struct EventTooLong {
 
 impl EventReader {
     /// Creates a reader of events of at most `max_bytes` bytes, without the ends of their lines.
-    #[must_use]
     pub fn new(max_bytes: usize) -> Self {
         Self { lines: LineSplitter::default(), event: ServerEvent::default(), has_field: false, n_bytes: 0, max_bytes }
     }

@@ -86,7 +86,6 @@ impl Replacement {
     }
 
     /// Returns the new file.
-    #[must_use]
     pub fn file(&self) -> &File {
         self.temporary.as_file()
     }
@@ -124,7 +123,6 @@ impl Replacement {
     /// assert_eq!(Replacement::target_of(".state.json.x7Rq2b.tmp"), Some("state.json"));
     /// assert_eq!(Replacement::target_of("state.json"), None);
     /// ```
-    #[must_use]
     pub fn target_of(name: &str) -> Option<&str> {
         let (target, _random) = name.strip_prefix('.')?.strip_suffix(UNFINISHED)?.rsplit_once('.')?;
         (!target.is_empty()).then_some(target)

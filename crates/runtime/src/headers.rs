@@ -22,7 +22,6 @@ const MAX_RETRY_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
 /// assert_eq!(retry_after("soon"), None);
 /// ```
 #[cfg(feature = "retry-after")]
-#[must_use]
 pub fn retry_after(value: &str) -> Option<Duration> {
     let value = value.trim();
     let delay = match value.parse() {
@@ -48,7 +47,6 @@ pub fn retry_after(value: &str) -> Option<Duration> {
 /// assert_eq!(media_type("application/json; charset=utf-8"), "application/json");
 /// assert!(media_type("Text/Event-Stream").eq_ignore_ascii_case("text/event-stream"));
 /// ```
-#[must_use]
 pub fn media_type(value: &str) -> &str {
     value.split(';').next().unwrap_or_default().trim()
 }
@@ -63,7 +61,6 @@ pub fn media_type(value: &str) -> &str {
 /// assert!(accepts("application/json, Text/Event-Stream;q=0.5", "text/event-stream"));
 /// assert!(!accepts("text/event-stream;q=0, text/event-stream-x, */*", "text/event-stream"));
 /// ```
-#[must_use]
 pub fn accepts(value: &str, wanted: &str) -> bool {
     // Most requests are asked this. A search for single bytes takes less than a third of one for characters.
     let mut ranges = value.as_bytes().split(|&byte| byte == b',').map(|range| range.split(|&byte| byte == b';'));
@@ -94,7 +91,6 @@ fn is_weight_of_zero(parameter: &[u8]) -> bool {
 /// assert!(["localhost", "127.0.0.1", "127.8.9.10", "[::1]", "::1"].into_iter().all(is_loopback));
 /// assert!(!is_loopback("localhost.example") && !is_loopback("10.0.0.1"));
 /// ```
-#[must_use]
 pub fn is_loopback(host: &str) -> bool {
     // Parsing the address takes longer than all other checks of a request.
     if host == "127.0.0.1" || host.eq_ignore_ascii_case("localhost") {

@@ -114,7 +114,6 @@ pub fn check_times(claims: &Map<String, Value>, now: f64, leeway: f64) -> Result
 }
 
 /// Returns the texts of a claim such as `aud`: a string or a list of strings.
-#[must_use]
 pub fn one_or_several(claim: &Value) -> Option<Vec<&str>> {
     match claim {
         Value::String(one) => Some(vec![one]),

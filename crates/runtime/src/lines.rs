@@ -35,7 +35,6 @@ const KEPT_BYTES: usize = 64 << 10;
 
 impl<R: AsyncRead + Unpin> LineReader<R> {
     /// Creates a reader.
-    #[must_use]
     pub fn new(reader: R) -> Self {
         Self { reader: BufReader::with_capacity(BUFFER, reader), line: Vec::new(), was_returned: false }
     }
@@ -69,7 +68,6 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
     }
 
     /// Returns true if more was read than the last line.
-    #[must_use]
     pub fn has_more(&self) -> bool {
         !self.reader.buffer().is_empty()
     }

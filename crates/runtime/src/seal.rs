@@ -35,7 +35,6 @@ impl SealingKey {
 
     /// Derives a key from a secret, such as the output of `openssl rand -hex 32`. Keys for different purposes differ,
     /// also if they are derived from one secret.
-    #[must_use]
     pub fn derive(purpose: &[u8], secret: &[u8]) -> Self {
         let key = Sha256::new().chain_update(purpose).chain_update(secret).finalize();
         Self(XChaCha20Poly1305::new(&key))
@@ -55,7 +54,6 @@ impl SealingKey {
     }
 
     /// Returns the content of a text that was sealed with this key for this context, or `None` for any other text.
-    #[must_use]
     pub fn open(&self, sealed: &str, context: &[u8]) -> Option<Vec<u8>> {
         let bytes = BASE64URL_NOPAD.decode(sealed.as_bytes()).ok()?;
         let (nonce, sealed) = bytes.split_first_chunk::<N_NONCE>()?;

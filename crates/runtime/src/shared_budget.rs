@@ -64,13 +64,11 @@ pub struct BudgetExceeded {
 
 impl<K: Eq + Hash> SharedBudget<K> {
     /// Creates a budget of `max` units.
-    #[must_use]
     pub fn new(max: u64) -> Self {
         Self::with_ratio(max, 1)
     }
 
     /// Creates a budget of `max` units, of which an owner may hold up to `ratio` times what is free.
-    #[must_use]
     pub fn with_ratio(max: u64, ratio: u64) -> Self {
         Self(Arc::new(SharedUnits {
             max,
@@ -82,13 +80,11 @@ impl<K: Eq + Hash> SharedBudget<K> {
     }
 
     /// Creates an empty part for its owners, or for one that has nothing else if there are none.
-    #[must_use]
     pub fn share(&self, owners: impl IntoIterator<Item = K>) -> BudgetShare<K> {
         BudgetShare { budget: self.clone(), owners: owners.into_iter().collect(), n_units: 0 }
     }
 
     /// Returns the number of units of all owners.
-    #[must_use]
     pub fn n_held(&self) -> u64 {
         self.0.max - self.0.held.lock().n_free
     }
@@ -163,7 +159,6 @@ impl<K: Clone + Eq + Hash> BudgetShare<K> {
 
 impl<K: Eq + Hash> BudgetShare<K> {
     /// Returns the number of units.
-    #[must_use]
     pub fn n_units(&self) -> u64 {
         self.n_units
     }

@@ -95,13 +95,11 @@ pub struct ObservedRequest {
 
 impl ObservedRequest {
     /// Returns true if spans or measurements are collected.
-    #[must_use]
     pub fn is_wanted() -> bool {
         cfg!(feature = "opentelemetry") || tracing::enabled!(tracing::Level::INFO)
     }
 
     /// Starts the observation. The span is a child of the current one, or of `parent` if there is one.
-    #[must_use]
     pub fn start(info: &RequestInfo<'_>, parent: Option<&TraceParent>) -> Self {
         let (kind, address, port) = match info.side {
             Side::Client => ("client", "server.address", "server.port"),
@@ -148,7 +146,6 @@ impl ObservedRequest {
     }
 
     /// Returns the span of the request.
-    #[must_use]
     pub fn span(&self) -> &Span {
         &self.span
     }
@@ -182,7 +179,6 @@ impl ObservedRequest {
     }
 
     /// Returns the context that makes the span the parent of others, or `None` if it is not a part of a trace.
-    #[must_use]
     pub fn trace_parent(&self) -> Option<TraceParent> {
         if self.span.is_disabled() { None } else { trace_parent(&self.span) }
     }
@@ -268,7 +264,6 @@ const METHODS: [&str; 24] = [
 ];
 
 /// Returns a method of the protocol, or `_OTHER`, since clients may send any other one.
-#[must_use]
 pub fn known_method(method: &str) -> &'static str {
     METHODS.iter().find(|known| **known == method).unwrap_or(&"_OTHER")
 }
@@ -302,7 +297,6 @@ mod measured {
 
     impl SessionTimer {
         /// Starts a session.
-        #[must_use]
         pub fn start(_: Side, _: Transport, _: Option<&str>) -> Self {
             Self
         }

@@ -37,7 +37,6 @@ pub struct Authorities {
 
 impl Authorities {
     /// Creates a set with the authorities of the platform.
-    #[must_use]
     pub fn platform() -> Self {
         Self::default()
     }
@@ -117,7 +116,6 @@ impl Error for PemError {
 }
 
 /// Returns the defect of the server's certificate if it caused this connection error.
-#[must_use]
 pub fn certificate_failure(error: &(dyn Error + 'static)) -> Option<&'static str> {
     let mut next = Some(error);
     let failure = loop {

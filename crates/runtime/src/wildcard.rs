@@ -19,7 +19,6 @@
 ///     assert!(!matches_wildcard(pattern, no), "{pattern} {no}");
 /// }
 /// ```
-#[must_use]
 pub fn matches_wildcard(pattern: &str, name: &str) -> bool {
     let Some((start, parts)) = pattern.split_once('*') else { return pattern == name };
     let (middle, end) = parts.rsplit_once('*').unwrap_or(("", parts));

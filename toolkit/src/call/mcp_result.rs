@@ -215,7 +215,6 @@ impl McpResult {
     }
 
     /// Replaces the text of a field that the result has.
-    #[must_use]
     pub(crate) fn with_field(&self, name: &str, value: &str) -> Self {
         let field = self.fields.iter().find(|field| text(&self.json[field.key.clone()]) == name);
         self.with_edits(field.map(|field| (field.value.clone(), value.to_owned())))
@@ -223,7 +222,6 @@ impl McpResult {
 
     /// Replaces empty lists by empty objects where the protocol has objects, and in `structuredContent` if it `is_object`.
     /// Programs in PHP write `[]` for both.
-    #[must_use]
     pub(crate) fn with_objects(self, is_object: bool) -> Self {
         if !self.json.contains("[]") {
             return self;
@@ -246,7 +244,6 @@ impl McpResult {
     }
 
     /// Appends blocks to the content.
-    #[must_use]
     pub(crate) fn with_blocks(&self, blocks: &[Content]) -> Self {
         let Some(content) = self.get("content").filter(|_| !blocks.is_empty()) else { return self.clone() };
         let mut added = serde_json::to_string(blocks).unwrap_or_default();
@@ -257,7 +254,6 @@ impl McpResult {
     }
 
     /// Changes the text of the first block.
-    #[must_use]
     pub(crate) fn with_first_text(&self, part: impl FnOnce(&str) -> &str) -> Option<Self> {
         let mut first = None;
         self.each_block(&mut |block| {

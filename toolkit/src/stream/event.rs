@@ -300,7 +300,6 @@ pub(crate) struct Wakers {
 impl Wakers {
     /// Stores the waker of a task, and returns its earlier one, which is dropped after unlocking: that may drop a whole
     /// task. The task stores the key.
-    #[must_use]
     pub(crate) fn keep(&mut self, key: &mut Option<u64>, waker: &Waker) -> Option<Waker> {
         let key = *key.get_or_insert_with(|| {
             self.n_keys += 1;
@@ -315,7 +314,6 @@ impl Wakers {
     }
 
     /// Removes all wakers. Call [`Woken::wake`] after unlocking.
-    #[must_use]
     pub(crate) fn take(&mut self) -> Woken {
         Woken(std::mem::take(&mut self.waiting))
     }

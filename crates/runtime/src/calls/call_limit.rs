@@ -105,7 +105,6 @@ pub struct Overloaded {
 
 impl CallLimiter {
     /// Creates a limiter with `n_permits`, at least one. As many calls may wait for a permit, at least 256.
-    #[must_use]
     pub fn new(n_permits: usize) -> Self {
         let n_permits = n_permits.max(1);
         Self(Arc::new(LimiterShared {
@@ -152,7 +151,6 @@ impl CallLimiter {
     }
 
     /// Returns the number of permits in use.
-    #[must_use]
     pub fn n_running(&self) -> usize {
         self.0.permits.n_held() as usize
     }

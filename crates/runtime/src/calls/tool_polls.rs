@@ -73,7 +73,6 @@ fn taken() -> ToolPolls {
 
 impl ToolPoll {
     /// Returns a number for the tool, which is the same for all of its calls.
-    #[must_use]
     pub fn tool(&self) -> u64 {
         self.0.metadata().tool
     }

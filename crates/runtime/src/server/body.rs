@@ -210,13 +210,11 @@ async fn discard<B: Body<Data: Buf>>(mut body: Pin<&mut B>) {
 
 impl ReceivedBody {
     /// Returns the bytes.
-    #[must_use]
     pub fn bytes(&self) -> &Bytes {
         &self.bytes
     }
 
     /// Separates the bytes from their charge. Keep the charge as long as anything that was parsed from the bytes.
-    #[must_use]
     pub fn into_parts(self) -> (Bytes, BodyCharge) {
         (self.bytes, BodyCharge { _charge: self.charge })
     }

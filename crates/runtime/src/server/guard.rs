@@ -103,7 +103,6 @@ impl HostGuard {
     }
 
     /// Returns true if [`HostGuard::with_host`] has added a host.
-    #[must_use]
     pub fn names_hosts(&self) -> bool {
         !self.hosts.is_empty()
     }
@@ -151,7 +150,6 @@ impl HostGuard {
     }
 
     /// Returns true if pages of this origin may send requests and read the responses.
-    #[must_use]
     pub fn accepts_origin(&self, origin: &str) -> bool {
         if self.origins.iter().any(|accepted| accepted.eq_ignore_ascii_case(origin)) {
             return true;
@@ -212,7 +210,6 @@ pub fn single(headers: &HeaderMap, name: HeaderName) -> Result<Option<&HeaderVal
 /// assert!(is_token("tlw9tPDk3ULX0Gq5", "tlw9tPDk3ULX0Gq5"));
 /// assert!(!is_token("", "") && !is_token("tlw9", "tlw9tPDk3ULX0Gq5"));
 /// ```
-#[must_use]
 pub fn is_token(sent: &str, expected: &str) -> bool {
     let (sent, expected) = (sent.as_bytes(), expected.as_bytes());
     let differs = std::iter::zip(sent, expected).fold(0, |differs, (a, b)| std::hint::black_box(differs | (a ^ b)));
@@ -230,7 +227,6 @@ pub fn is_token(sent: &str, expected: &str) -> bool {
 /// headers.insert(header::AUTHORIZATION, HeaderValue::from_static("Bearer secret"));
 /// assert_eq!(toolkit_runtime::bearer(&headers), Some("secret"));
 /// ```
-#[must_use]
 pub fn bearer(headers: &HeaderMap) -> Option<&str> {
     let value = single(headers, header::AUTHORIZATION).ok()??.to_str().ok()?;
     let (scheme, token) = value.split_once(' ')?;

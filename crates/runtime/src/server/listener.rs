@@ -81,7 +81,6 @@ fn bind_one(address: SocketAddr) -> io::Result<TcpListener> {
 /// assert!(is_connection_error(&Error::from(ErrorKind::ConnectionAborted)));
 /// assert!(!is_connection_error(&Error::from(ErrorKind::OutOfMemory)));
 /// ```
-#[must_use]
 pub fn is_connection_error(error: &io::Error) -> bool {
     use io::ErrorKind::*;
     // Linux reports a pending error of the network, and `PermissionDenied` for a firewall.

@@ -53,7 +53,6 @@ impl TrustedProxies {
     }
 
     /// Returns true if an address is that of a trusted proxy.
-    #[must_use]
     pub fn contains(&self, address: IpAddr) -> bool {
         // A dual-stack socket shows IPv4 clients as IPv6 addresses.
         let address = address.to_canonical();
@@ -62,7 +61,6 @@ impl TrustedProxies {
 
     /// Returns the address of the client of a request that arrived from `peer`: the last address in the header that is not
     /// one of a trusted proxy.
-    #[must_use]
     pub fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         let mut client = peer;
         if !self.contains(peer) {

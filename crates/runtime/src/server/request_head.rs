@@ -36,7 +36,6 @@ pub struct RequestHead {
 
 impl RequestHead {
     /// Creates the head of a request whose connection another server has accepted, and limits.
-    #[must_use]
     pub fn new(mut parts: Parts) -> Self {
         let extensions = std::mem::take(&mut parts.extensions);
         if !extensions.is_empty() {
@@ -50,27 +49,23 @@ impl RequestHead {
     }
 
     /// Returns the path of the target.
-    #[must_use]
     pub fn path(&self) -> &str {
         self.parts.uri.path()
     }
 
     /// Returns the headers.
-    #[must_use]
     pub fn headers(&self) -> &HeaderMap {
         &self.parts.headers
     }
 
     /// Returns the extensions that the layers of the host have inserted, or `None` if there are none. They are one value,
     /// which the calls of the request share: a batch has several, and a call may outlive the request.
-    #[must_use]
     pub fn extensions(&self) -> Option<&Arc<Extensions>> {
         self.parts.extensions.get()
     }
 
     /// Returns the address of the client: that of the connection, or the one that a
     /// [trusted proxy](super::Limits::trusted_proxies) passes on.
-    #[must_use]
     pub fn client(&self) -> Option<IpAddr> {
         Some(self.connection()?.client(self.headers()))
     }
@@ -90,7 +85,6 @@ impl RequestHead {
     }
 
     /// Returns true if the client accepts an event stream as the response.
-    #[must_use]
     pub fn accepts_events(&self) -> bool {
         let mut accepted = self.headers().get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
         accepted.any(|value| accepts(value, "text/event-stream"))
@@ -171,7 +165,6 @@ pub enum Rejection {
 
 impl Rejection {
     /// Returns the status of the response.
-    #[must_use]
     pub fn status(self) -> StatusCode {
         match self {
             Self::Host | Self::Origin => StatusCode::FORBIDDEN,
@@ -188,7 +181,6 @@ impl Rejection {
     }
 
     /// Returns the seconds of the header `Retry-After`, if another attempt may succeed.
-    #[must_use]
     pub fn retry_after(self) -> Option<u64> {
         (self.status() == StatusCode::SERVICE_UNAVAILABLE).then_some(1)
     }

@@ -43,7 +43,6 @@ enum BodyKind {
 
 impl Body {
     /// Creates a body whose parts are sent as soon as the stream has them, such as an event stream.
-    #[must_use]
     pub fn from_stream(parts: impl Stream<Item = Bytes> + Send + 'static) -> Self {
         Self { kind: BodyKind::Stream { parts: Box::pin(parts), permit: None }, sending: None }
     }

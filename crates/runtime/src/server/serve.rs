@@ -95,7 +95,6 @@ pub struct HttpServer {
 
 impl HttpServer {
     /// Creates a server with these limits, for requests that the guard accepts.
-    #[must_use]
     pub fn new(limits: Limits, guard: HostGuard) -> Self {
         let bodies = BodyReader::new(&limits);
         Self { limits, guard, bodies }

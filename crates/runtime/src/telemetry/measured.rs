@@ -97,7 +97,6 @@ pub struct SessionTimer {
 
 impl SessionTimer {
     /// Starts a session.
-    #[must_use]
     pub fn start(side: Side, transport: Transport, version: Option<&str>) -> Self {
         Self { side, started: Instant::now(), attributes: of_session(transport, version) }
     }
