@@ -90,7 +90,7 @@ impl Runs {
             "INSERT INTO toolkit_runs (id, application, phase, input, started, changed) \
              VALUES (?1, ?2, 'queued', ?3, ?4, ?4) ON CONFLICT DO NOTHING",
         );
-        self.one(insert.bind(id.as_str()).bind(&*self.application).bind(input).bind(now())).await.map(drop)
+        self.one(insert.bind(id.as_str()).bind(&*self.application).bind(&*input).bind(now())).await.map(drop)
     }
 
     /// Reads a run.
@@ -223,7 +223,7 @@ impl Runs {
             "INSERT INTO toolkit_entries (run, step, attempt, entry, value) SELECT id, ?2, ?3, 'decision', ?4 \
              FROM toolkit_runs WHERE id = ?1 AND phase IN ('queued', 'started') ON CONFLICT DO NOTHING RETURNING run",
         );
-        let insert = insert.bind(id.as_str()).bind(place.step).bind(place.attempt).bind(decision);
+        let insert = insert.bind(id.as_str()).bind(place.step).bind(place.attempt).bind(&*decision);
         let rows = self.store.run(vec![count.bind(id.as_str()), insert]).await?;
         Ok(rows.last().is_some_and(|rows| !rows.is_empty()))
     }

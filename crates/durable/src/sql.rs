@@ -97,20 +97,8 @@ impl From<&str> for SqlValue {
     }
 }
 
-impl From<String> for SqlValue {
-    fn from(text: String) -> Self {
-        Self::Text(Some(text))
-    }
-}
-
 impl From<Option<&str>> for SqlValue {
     fn from(text: Option<&str>) -> Self {
         Self::Text(text.map(str::to_owned))
-    }
-}
-
-impl From<Option<String>> for SqlValue {
-    fn from(text: Option<String>) -> Self {
-        Self::Text(text)
     }
 }

@@ -16,6 +16,7 @@ use super::server_info::client_info;
 use super::task_watch::TaskWatch;
 
 /// A request to a server.
+#[derive(Default)]
 pub(super) struct Request {
     pub(super) method: &'static str,
     params: Vec<(&'static str, Box<RawValue>)>,
@@ -32,15 +33,7 @@ pub(super) struct Request {
 
 impl Request {
     pub(super) fn new(method: &'static str) -> Self {
-        Self {
-            method,
-            params: Vec::new(),
-            name: None,
-            param_headers: Vec::new(),
-            caller: FromCaller::default(),
-            listener: None,
-            task: None,
-        }
+        Self { method, ..Self::default() }
     }
 
     /// Creates the first request up to revision 2025-11-25. `version` is the revision to use, by default the newest one.

@@ -222,7 +222,7 @@ impl Execution {
                    WHERE id = ?1 AND execution = ?2 AND phase = 'started'";
         self.answer(|| {
             let statement = self.bind(Statement::write(end)).bind(phase.name());
-            vec![statement.bind(outcome.clone()).bind(error.clone()).bind(now())]
+            vec![statement.bind(outcome.as_deref()).bind(error.as_deref()).bind(now())]
         })
         .await;
     }

@@ -127,7 +127,7 @@ async fn take_bound(
         .bind(room)
         .bind(&**version)
         .bind(&**id)
-        .bind(uuid::Uuid::new_v4().to_string())
+        .bind(&*uuid::Uuid::new_v4().to_string())
         .bind(now());
     let rows = worker.store.run(vec![statement]).await?;
     let run = |mut row: Row| TakenRun {
@@ -147,7 +147,7 @@ async fn bind(worker: &WorkerState, taken: &[TakenRun]) -> Result<(), DurableErr
         let input: RunInput = serde_json::from_str(&taken.input).ok()?;
         let bind = Statement::write("UPDATE toolkit_runs SET contract = ?3 WHERE id = ?1 AND execution = ?2");
         let bind = bind.bind(taken.run.as_str()).bind(&*taken.owned.execution);
-        Some(bind.bind(worker.contracts.of_chain(&input.chain)))
+        Some(bind.bind(&*worker.contracts.of_chain(&input.chain)))
     };
     let bound: Vec<Statement> = taken.iter().filter(|taken| !taken.has_contract).filter_map(bind).collect();
     if bound.is_empty() {

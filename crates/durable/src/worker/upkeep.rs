@@ -83,7 +83,7 @@ impl Looks {
                  coalesce(?4, (SELECT coalesce(max(rank), 0) + 1 FROM toolkit_workers WHERE application = ?2)), 0, ?5 \
                  WHERE NOT EXISTS (SELECT id FROM toolkit_workers WHERE id = ?1) RETURNING rank";
             let register = Statement::write(register).bind(&**id).bind(&**application).bind(&**version);
-            let register = register.bind(self.rank).bind(worker.contracts.to_json());
+            let register = register.bind(self.rank).bind(&*worker.contracts.to_json());
             let rows = worker.store.run(vec![register]).await?;
             self.rank = self.rank.or_else(|| Some(rows.first()?.first()?.integer(0)));
             worker.store.beat(id).await?;
@@ -107,7 +107,7 @@ impl Looks {
             tracing::info!(execution, "the execution of a run has ended without an outcome; it is queued again");
             let queue = "UPDATE toolkit_runs SET phase = 'queued', execution = NULL, changed = ?2 \
                          WHERE execution = ?1 AND phase = 'started' AND worker = ?3";
-            let queue = Statement::write(queue).bind(execution).bind(now()).bind(&*worker.name.id);
+            let queue = Statement::write(queue).bind(&*execution).bind(now()).bind(&*worker.name.id);
             worker.store.run(vec![queue]).await?;
         }
         Ok(())
@@ -131,7 +131,7 @@ impl Looks {
                 continue;
             }
             tracing::info!(worker = id, "a worker is dead or silent; its runs are continued");
-            worker.store.run(vec![Statement::write("DELETE FROM toolkit_workers WHERE id = ?1").bind(id)]).await?;
+            worker.store.run(vec![Statement::write("DELETE FROM toolkit_workers WHERE id = ?1").bind(&*id)]).await?;
         }
         let left = Statement::read(format!("SELECT id FROM toolkit_runs WHERE {LEFT} LIMIT 1"));
         if worker.store.run(vec![left]).await?.iter().any(|rows| !rows.is_empty()) {

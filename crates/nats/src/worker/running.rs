@@ -90,6 +90,7 @@ pub(super) struct RunningCall {
 }
 
 /// The state of a call, on which its end and its supervision must agree.
+#[derive(Default)]
 struct CallState {
     phase: Phase,
     /// The subject of the next event.
@@ -119,8 +120,9 @@ pub(super) struct EndedCall {
     pub(super) claim: Option<Arc<Claim>>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Phase {
+    #[default]
     New,
     Accepted,
     Ended,
@@ -146,18 +148,8 @@ impl RunningCall {
         [started, deadline]: [Instant; 2],
         first_alive: Option<Instant>,
     ) -> Self {
-        let state = CallState {
-            phase: Phase::New,
-            events: events.or_else(|| reply.clone()),
-            to: reply,
-            next_alive: first_alive,
-            cancelled: None,
-            n_unanswered: None,
-            gone: None,
-            claim: None,
-            is_replying: false,
-            task: None,
-        };
+        let events = events.or_else(|| reply.clone());
+        let state = CallState { events, to: reply, next_alive: first_alive, ..CallState::default() };
         Self {
             id: id.into(),
             cancel: CancelToken::new(),

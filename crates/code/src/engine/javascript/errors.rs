@@ -14,6 +14,7 @@ use crate::failure::{Failure, FailureKind};
 use crate::limits::Limits;
 
 /// The facts that the prelude knows about a thrown value.
+#[derive(Default)]
 pub(super) struct Thrown {
     name: String,
     message: String,
@@ -28,14 +29,7 @@ pub(super) struct Thrown {
 impl Thrown {
     /// Asks the prelude about something that was thrown.
     pub(super) fn new<'js>(describe: Option<Function<'js>>, reason: &Value<'js>) -> Self {
-        let mut thrown = Self {
-            name: String::new(),
-            message: String::new(),
-            stack: String::new(),
-            call: 0,
-            is_error: reason.is_error(),
-            is_null: reason.is_null(),
-        };
+        let mut thrown = Self { is_error: reason.is_error(), is_null: reason.is_null(), ..Self::default() };
         if let Some(describe) = describe {
             // It fails where the memory does not suffice.
             let _ = thrown.read(&describe, reason);
