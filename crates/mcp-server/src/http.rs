@@ -229,7 +229,7 @@ impl Http {
     /// # }
     /// ```
     pub fn tool_scopes(mut self, scopes: impl Fn(&Tool) -> Vec<String> + Send + Sync + 'static) -> Self {
-        self.auth.scopes.set_of_tool(scopes);
+        self.auth.scopes.of_tool = Some(Arc::new(scopes));
         self
     }
 
@@ -252,7 +252,7 @@ impl Http {
     /// # }
     /// ```
     pub fn resource_scopes(mut self, scopes: impl Fn(&str) -> Vec<String> + Send + Sync + 'static) -> Self {
-        self.auth.scopes.set_of_resource(scopes);
+        self.auth.scopes.of_resource = Some(Arc::new(scopes));
         self
     }
 
@@ -272,7 +272,7 @@ impl Http {
     /// # }
     /// ```
     pub fn scope_covers(mut self, covers: impl Fn(&str, &str) -> bool + Send + Sync + 'static) -> Self {
-        self.auth.scopes.set_covers(covers);
+        self.auth.scopes.covers = Some(Arc::new(covers));
         self
     }
 

@@ -26,7 +26,7 @@ impl Header {
         algorithms: &[Algorithm],
         at_jwt_only: bool,
     ) -> Result<Self, &'static str> {
-        let algorithm = header.get("alg").and_then(Value::as_str).and_then(Algorithm::from_name);
+        let algorithm = header.get("alg").and_then(Value::as_str).and_then(Algorithm::of_header);
         let algorithm = algorithm.filter(|algorithm| algorithms.contains(algorithm));
         let algorithm = algorithm.ok_or("the algorithm of the token (`alg`) is not in the list of the server")?;
         check_header(header, if at_jwt_only { &["at+jwt"] } else { &["", "jwt", "at+jwt"] })?;

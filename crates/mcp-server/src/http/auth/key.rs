@@ -7,7 +7,7 @@ use ring::signature::{RsaPublicKeyComponents, UnparsedPublicKey};
 use serde_json::{Map, Value};
 use toolkit::schema::json;
 
-use super::algorithm::{Algorithm, KeyKind};
+use super::algorithm::{Algorithm, KeyKind, Verifier};
 
 /// The maximum number of keys of a set. It bounds the work for a token without a key id.
 const MAX_KEYS: usize = 64;
@@ -96,7 +96,7 @@ impl PublicKey {
             _ => return Err("the key type (`kty`) is not supported"),
         };
         let algorithm = match key.get("alg") {
-            Some(name) => Some(name.as_str().and_then(Algorithm::from_name).ok_or("its algorithm is not supported")?),
+            Some(name) => Some(name.as_str().and_then(Algorithm::of_header).ok_or("its algorithm is not supported")?),
             None => None,
         };
         let key = Self { id: text("kid").map(Into::into), algorithm, public };
@@ -122,13 +122,12 @@ impl PublicKey {
 
     /// Verifies a signature. The type of the key must be that of the algorithm.
     pub(super) fn verify(&self, algorithm: Algorithm, message: &[u8], signature: &[u8]) -> bool {
-        match &self.public {
-            Public::Rsa(key) => {
-                algorithm.rsa().is_some_and(|parameters| key.verify(parameters, message, signature).is_ok())
+        match (&self.public, algorithm.verifier()) {
+            (Public::Rsa(key), Verifier::Rsa(parameters)) => key.verify(parameters, message, signature).is_ok(),
+            (Public::Point(kind, point), Verifier::Point(wanted, curve)) => {
+                *kind == wanted && UnparsedPublicKey::new(curve, point).verify(message, signature).is_ok()
             }
-            Public::Point(kind, point) => algorithm.curve().is_some_and(|curve| {
-                *kind == algorithm.key_kind() && UnparsedPublicKey::new(curve, point).verify(message, signature).is_ok()
-            }),
+            _ => false,
         }
     }
 }

@@ -27,9 +27,9 @@ pub(in super::super) struct Scopes {
     pub(super) base: Vec<String>,
     /// The scopes that reading the metrics and the status needs, if they are set.
     operator: Option<Vec<String>>,
-    of_tool: Option<Arc<OfTool>>,
-    of_resource: Option<Arc<OfResource>>,
-    covers: Option<Arc<Covers>>,
+    pub(in super::super) of_tool: Option<Arc<OfTool>>,
+    pub(in super::super) of_resource: Option<Arc<OfResource>>,
+    pub(in super::super) covers: Option<Arc<Covers>>,
 }
 
 impl Scopes {
@@ -44,18 +44,6 @@ impl Scopes {
     /// Returns the scopes that reading the metrics and the status needs, or `None` if they are not set.
     pub(super) fn operator(&self) -> Option<&[String]> {
         self.operator.as_deref()
-    }
-
-    pub(in super::super) fn set_of_tool(&mut self, of_tool: impl Fn(&Tool) -> Vec<String> + Send + Sync + 'static) {
-        self.of_tool = Some(Arc::new(of_tool));
-    }
-
-    pub(in super::super) fn set_of_resource(&mut self, of: impl Fn(&str) -> Vec<String> + Send + Sync + 'static) {
-        self.of_resource = Some(Arc::new(of));
-    }
-
-    pub(in super::super) fn set_covers(&mut self, covers: impl Fn(&str, &str) -> bool + Send + Sync + 'static) {
-        self.covers = Some(Arc::new(covers));
     }
 
     /// Returns all scopes that a call of these tools needs, without duplicates.
