@@ -223,14 +223,9 @@ fn health() -> Arg {
 }
 
 fn coercion() -> Arg {
-    let parser = PossibleValuesParser::new(["off", "null-as-absent", "lossless", "lenient"]);
+    let parser = PossibleValuesParser::new(Coercion::ALL.map(Coercion::name));
     option("coercion", "WHICH")
-        .value_parser(parser.map(|name| match &*name {
-            "off" => Coercion::Off,
-            "null-as-absent" => Coercion::NullAsAbsent,
-            "lossless" => Coercion::Lossless,
-            _ => Coercion::Lenient,
-        }))
+        .value_parser(parser.try_map(|name| Coercion::from_name(&name).ok_or("not a coercion")))
         .hide_possible_values(true)
         .help("Convert wrong arguments: off, null-as-absent, lossless, lenient")
 }

@@ -87,15 +87,17 @@ impl Default for Choices {
     }
 }
 
-/// The check of results against the output schemas of the server.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum OutputCheck {
-    /// A result that does not match is an error.
-    Strict,
-    /// A result that does not match is logged. The tools are listed without their output schemas.
-    Warn,
-    /// The output schemas are ignored.
-    Off,
+toolkit::named! {
+    /// The check of results against the output schemas of the server.
+    #[derive(Clone, Copy, PartialEq, Eq)]
+    pub(super) enum OutputCheck {
+        /// A result that does not match is an error.
+        Strict = "strict",
+        /// A result that does not match is logged. The tools are listed without their output schemas.
+        Warn = "warn",
+        /// The output schemas are ignored.
+        Off = "off",
+    }
 }
 
 /// The limits of a server.

@@ -71,8 +71,8 @@ impl Filter {
         is_allowed && !self.rejection.iter().any(is_of_backend)
     }
 
-    /// Returns the rules that match none of these tools. Rules for hints are not included, since they hold for tools that are
-    /// added later.
+    /// Returns the rules that match none of these tools. Rules for hints are not included, since they hold for tools
+    /// that are added later.
     ///
     /// # Examples
     ///
@@ -97,8 +97,9 @@ impl Filter {
         self.admits_if(tool, |rule| rule.matches(tool))
     }
 
-    /// Returns true if the tool passes the filter beside the other tools of a catalog: a listed name in an `allow` rule does
-    /// not allow a tool that only has the same listed name as another one, or has that of another one as its bare name.
+    /// Returns true if the tool passes the filter beside the other tools of a catalog: a listed name in an `allow` rule
+    /// does not allow a tool that only has the same listed name as another one, or has that of another one as its bare
+    /// name.
     pub(super) fn admits_among(&self, tool: &Tool, catalog: &Catalog) -> bool {
         self.admits_if(tool, |rule| rule.matches(tool) && !rule.is_meant_for_another(tool, catalog))
     }
@@ -149,38 +150,40 @@ pub enum Rule {
     Hint(Hint),
     /// Matches tools by their id, with or without the version, by the name alone, or by the name that clients see.
     ///
-    /// A listed name that several tools have denies all of them and allows none. A pattern with `*` matches ids only, such
-    /// as `math:get_*` or `*:get_*`: a server chooses the names of its tools, and could choose one that
-    /// looks like the listed name of another server.
+    /// A listed name that several tools have denies all of them and allows none. A pattern with `*` matches ids only,
+    /// such as `math:get_*` or `*:get_*`: a server chooses the names of its tools, and could choose one that looks like
+    /// the listed name of another server.
     Tool(String),
 }
 
-/// An effect of a tool, according to its annotations. Missing annotations have the defaults of the protocol, which assume
-/// the largest effects.
-///
-/// # Examples
-///
-/// ```
-/// use toolkit::Tool;
-/// use toolkit_mcp_server::{Filter, Hint, Rule};
-///
-/// let filter = Filter::all().deny(Rule::Hint(Hint::Destructive));
-/// // Without annotations, a tool counts as destructive.
-/// assert!(!filter.admits(&Tool::builder("move_file").build()?));
-/// assert!(filter.admits(&Tool::builder("append_file").destructive(false).build()?));
-/// # Ok::<(), toolkit::catalog::Diagnostics>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Hint {
-    /// The tool is annotated as read-only.
-    ReadOnly,
-    /// The tool may perform destructive updates: it is annotated neither as read-only nor as not destructive.
-    Destructive,
-    /// The tool is annotated as idempotent: repeating a call has no further effect.
-    Idempotent,
-    /// The tool may interact with an open world: it is not annotated otherwise.
-    OpenWorld,
+toolkit::named! {
+    /// An effect of a tool, according to its annotations. Missing annotations have the defaults of the protocol, which
+    /// assume the largest effects.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolkit::Tool;
+    /// use toolkit_mcp_server::{Filter, Hint, Rule};
+    ///
+    /// let filter = Filter::all().deny(Rule::Hint(Hint::Destructive));
+    /// // Without annotations, a tool counts as destructive.
+    /// assert!(!filter.admits(&Tool::builder("move_file").build()?));
+    /// assert!(filter.admits(&Tool::builder("append_file").destructive(false).build()?));
+    /// # Ok::<(), toolkit::catalog::Diagnostics>(())
+    /// ```
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub enum Hint {
+        /// The tool is annotated as read-only.
+        ReadOnly = "read-only",
+        /// The tool may perform destructive updates: it is annotated neither as read-only nor as not destructive.
+        Destructive = "destructive",
+        /// The tool is annotated as idempotent: repeating a call has no further effect.
+        Idempotent = "idempotent",
+        /// The tool may interact with an open world: it is not annotated otherwise.
+        OpenWorld = "open-world",
+    }
 }
 
 impl Rule {
@@ -235,24 +238,13 @@ impl fmt::Display for Rule {
         match self {
             Rule::Namespace(namespace) => write!(f, "namespace={namespace}"),
             Rule::Tag(tag) => write!(f, "tag={tag}"),
-            Rule::Hint(hint) => {
-                let name = Hint::NAMES.iter().find(|(_, other)| other == hint).map_or("", |(name, _)| name);
-                write!(f, "hint={name}")
-            }
+            Rule::Hint(hint) => write!(f, "hint={hint}"),
             Rule::Tool(name) => f.write_str(name),
         }
     }
 }
 
 impl Hint {
-    /// The names of the effects in a [`Rule`].
-    pub const NAMES: [(&'static str, Self); 4] = [
-        ("read-only", Hint::ReadOnly),
-        ("destructive", Hint::Destructive),
-        ("idempotent", Hint::Idempotent),
-        ("open-world", Hint::OpenWorld),
-    ];
-
     fn is_of(self, tool: &Tool) -> bool {
         let annotations = tool.annotations();
         match self {
@@ -305,13 +297,9 @@ impl FromStr for Rule {
         match kind {
             "namespace" => Ok(Rule::Namespace(value.to_owned())),
             "tag" => Ok(Rule::Tag(value.to_owned())),
-            "hint" => Hint::NAMES
-                .iter()
-                .find(|(name, _)| *name == value)
-                .map(|(_, hint)| Rule::Hint(*hint))
-                .ok_or_else(|| {
-                    wrong("unknown hint; expected `read-only`, `destructive`, `idempotent` or `open-world`")
-                }),
+            "hint" => Hint::from_name(value).map(Rule::Hint).ok_or_else(|| {
+                wrong("unknown hint; expected `read-only`, `destructive`, `idempotent` or `open-world`")
+            }),
             _ => Err(wrong("unknown rule; expected `namespace=…`, `tag=…`, `hint=…` or the id of a tool")),
         }
     }

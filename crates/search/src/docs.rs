@@ -18,32 +18,34 @@ use crate::index::Index;
 pub use crate::summary::SchemaInfo;
 use crate::summary::{Summary, cut, summary_text};
 
-/// The level of detail of a tool's documentation.
-///
-/// ```
-/// use std::sync::Arc;
-/// use serde_json::json;
-/// use toolkit::Tool;
-/// use toolkit_search::{Detail, Docs, Index};
-///
-/// let input = json!({ "type": "object", "properties": { "a": { "type": "integer" } } });
-/// let add = Tool::builder("add").input(input).examples([json!({ "a": 1 })]).build()?;
-/// let docs = Docs::new(Arc::new(Index::from_tools(&[add])));
-/// let detail: Detail = "schema".parse()?;
-/// let doc = docs.describe("add", detail)?;
-/// assert!(doc.tool.is_some() && doc.examples.is_empty());
-/// assert_eq!(docs.describe("add", Detail::Full)?.examples.len(), 1);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum Detail {
-    /// The summary.
-    Summary,
-    /// Also the tool itself, with a summary of its input schema.
-    Schema,
-    /// Also notes, examples and references.
-    Full,
+toolkit::named! {
+    /// The level of detail of a tool's documentation.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use serde_json::json;
+    /// use toolkit::Tool;
+    /// use toolkit_search::{Detail, Docs, Index};
+    ///
+    /// let input = json!({ "type": "object", "properties": { "a": { "type": "integer" } } });
+    /// let add = Tool::builder("add").input(input).examples([json!({ "a": 1 })]).build()?;
+    /// let docs = Docs::new(Arc::new(Index::from_tools(&[add])));
+    /// let detail: Detail = "schema".parse()?;
+    /// let doc = docs.describe("add", detail)?;
+    /// assert!(doc.tool.is_some() && doc.examples.is_empty());
+    /// assert_eq!(docs.describe("add", Detail::Full)?.examples.len(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    #[non_exhaustive]
+    pub enum Detail {
+        /// The summary.
+        Summary = "summary",
+        /// Also the tool itself, with a summary of its input schema.
+        Schema = "schema",
+        /// Also notes, examples and references.
+        Full = "full",
+    }
 }
 
 /// Parses `summary`, `schema` or `full`.
@@ -51,12 +53,7 @@ impl FromStr for Detail {
     type Err = DocError;
 
     fn from_str(text: &str) -> Result<Self, DocError> {
-        match text {
-            "summary" => Ok(Self::Summary),
-            "schema" => Ok(Self::Schema),
-            "full" => Ok(Self::Full),
-            other => Err(DocError::UnknownDetail { detail: other.chars().take(40).collect() }),
-        }
+        Self::from_name(text).ok_or_else(|| DocError::UnknownDetail { detail: text.chars().take(40).collect() })
     }
 }
 

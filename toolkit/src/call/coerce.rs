@@ -16,44 +16,46 @@ use crate::tool::Tool;
 use toolkit_schema::tree::{Tree, held, is_within};
 use toolkit_schema::{Repairs, Schema, Violation, Violations, child};
 
-/// The changes that a dispatcher may make to arguments that do not match the input schema.
-///
-/// Arguments are coerced only after validation has failed. The changed arguments are validated in full, and the result
-/// lists the [changes](Change).
-///
-/// ```
-/// use toolkit::{Coercion, Dispatcher, catalog, tool};
-///
-/// /// Doubles a number.
-/// #[tool]
-/// fn double(n: i64) -> i64 {
-///     n * 2
-/// }
-///
-/// let dispatcher = Dispatcher::builder(catalog![double]?).coercion(Coercion::Lenient).build()?;
-/// let result = dispatcher.call_sync("double", r#"{"n": "21"}"#)?;
-/// assert_eq!(result.value(), 42);
-/// assert_eq!(result.changes()[0].to_string(), "/n: text read as an integer");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Coercion {
-    /// No changes.
-    Off,
-    /// A `null` for an optional argument whose schema does not allow `null` counts as absent.
-    #[default]
-    NullAsAbsent,
-    /// In addition, conversions that lose nothing: where the schema accepts no text, text is read as the JSON that it
-    /// contains, if that has an expected type (`"3"` as 3, `"[1]"` as a list, `"true"` as true), and otherwise a single
-    /// value becomes a list of one.
+crate::named! {
+    /// The changes that a dispatcher may make to arguments that do not match the input schema.
     ///
-    /// Many clients send lists, objects and numbers as text. This is the default where models call: of the MCP server,
-    /// the Open Tool Calling server, and the replies of providers.
-    Lossless,
-    /// In addition, a number becomes text where text is expected. The text may be spelled differently, such as `1.1` for
-    /// `1.10`.
-    Lenient,
+    /// Arguments are coerced only after validation has failed. The changed arguments are validated in full, and the
+    /// result lists the [changes](Change).
+    ///
+    /// ```
+    /// use toolkit::{Coercion, Dispatcher, catalog, tool};
+    ///
+    /// /// Doubles a number.
+    /// #[tool]
+    /// fn double(n: i64) -> i64 {
+    ///     n * 2
+    /// }
+    ///
+    /// let dispatcher = Dispatcher::builder(catalog![double]?).coercion(Coercion::Lenient).build()?;
+    /// let result = dispatcher.call_sync("double", r#"{"n": "21"}"#)?;
+    /// assert_eq!(result.value(), 42);
+    /// assert_eq!(result.changes()[0].to_string(), "/n: text read as an integer");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub enum Coercion {
+        /// No changes.
+        Off = "off",
+        /// A `null` for an optional argument whose schema does not allow `null` counts as absent.
+        #[default]
+        NullAsAbsent = "null-as-absent",
+        /// In addition, conversions that lose nothing: where the schema accepts no text, text is read as the JSON that
+        /// it contains, if that has an expected type (`"3"` as 3, `"[1]"` as a list, `"true"` as true), and otherwise a
+        /// single value becomes a list of one.
+        ///
+        /// Many clients send lists, objects and numbers as text. This is the default where models call: of the MCP
+        /// server, the Open Tool Calling server, and the replies of providers.
+        Lossless = "lossless",
+        /// In addition, a number becomes text where text is expected. The text may be spelled differently, such as
+        /// `1.1` for `1.10`.
+        Lenient = "lenient",
+    }
 }
 
 /// A change that coercion made to the arguments.

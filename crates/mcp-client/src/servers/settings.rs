@@ -48,18 +48,12 @@ const KEYS: [(&str, Setting); 21] = [
     ("instructions", |backend, value| Ok(backend.instructions(flag(value)?))),
     ("prefix", |backend, value| Ok(backend.prefix(flag(value)?))),
     ("outputValidation", |backend, value| {
-        let known = [("strict", OutputCheck::Strict), ("warn", OutputCheck::Warn), ("off", OutputCheck::Off)];
-        let check = named(value, known, "must be `strict`, `warn` or `off`")?;
+        let check = value.as_str().and_then(OutputCheck::from_name).ok_or("must be `strict`, `warn` or `off`")?;
         Ok(backend.with_choices(|choices| choices.output = check))
     }),
     ("coercion", |backend, value| {
-        let known = [
-            ("off", Coercion::Off),
-            ("null-as-absent", Coercion::NullAsAbsent),
-            ("lossless", Coercion::Lossless),
-            ("lenient", Coercion::Lenient),
-        ];
-        let coercion = named(value, known, "must be `off`, `null-as-absent`, `lossless` or `lenient`")?;
+        let coercion = value.as_str().and_then(Coercion::from_name);
+        let coercion = coercion.ok_or("must be `off`, `null-as-absent`, `lossless` or `lenient`")?;
         Ok(backend.with_choices(|choices| choices.coercion = Some(coercion)))
     }),
     ("plainInputSchemas", |backend, value| Ok(backend.plain_input_schemas(flag(value)?))),
@@ -160,10 +154,6 @@ fn tool_changes(value: &Value) -> Result<BTreeMap<String, ToolChange>, String> {
         Ok((name.clone(), change))
     };
     tools.iter().map(change).collect()
-}
-
-fn named<T, const N: usize>(value: &Value, known: [(&str, T); N], wrong: &str) -> Result<T, String> {
-    known.into_iter().find(|(name, _)| value == name).map(|(_, named)| named).ok_or_else(|| wrong.to_owned())
 }
 
 fn flag(value: &Value) -> Result<bool, String> {
