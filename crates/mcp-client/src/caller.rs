@@ -190,7 +190,6 @@ pub(super) struct Progress<'m> {
     #[serde(borrow, rename = "progressToken")]
     pub(super) token: &'m RawValue,
     progress: f64,
-    #[serde(default)]
     total: Option<f64>,
     #[serde(borrow, default)]
     message: Option<Cow<'m, str>>,

@@ -93,7 +93,6 @@ pub(crate) struct CallResult<'a> {
     pub(crate) success: bool,
     #[serde(borrow, default)]
     pub(crate) value: Option<&'a RawValue>,
-    #[serde(default)]
     pub(crate) error: Option<CallError>,
 }
 

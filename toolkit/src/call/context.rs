@@ -10,8 +10,8 @@ use std::task::Poll;
 use std::time::Duration;
 
 use schemars::JsonSchema;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use super::ask::{Answer, Asker, Asking, AskingTime, Form, Mode, Question, UnsupportedMode};
@@ -725,7 +725,7 @@ crate::debug_fields!(it, Context { cancelled: it.is_cancelled(), listens: it.pro
 /// assert_eq!(serde_json::to_value(&without_total)?, json!({ "progress": 3.0 }));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Progress {
     /// The amount of work that is done, in units of the tool's choice. It grows from report to report. MCP calls it
@@ -736,8 +736,13 @@ pub struct Progress {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<f64>,
     /// A description of the current work.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, deserialize_with = "or_empty", skip_serializing_if = "String::is_empty")]
     pub message: String,
+}
+
+/// Reads a text that may be null.
+fn or_empty<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    Option::deserialize(deserializer).map(Option::unwrap_or_default)
 }
 
 impl Progress {

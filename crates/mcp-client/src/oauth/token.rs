@@ -294,7 +294,6 @@ pub(super) struct OAuthClient {
     /// The scopes with which the client was registered.
     pub(super) scopes: Vec<String>,
     /// The time at which the secret expires, in seconds since 1970.
-    #[serde(default)]
     pub(super) secret_expires_at: Option<u64>,
     /// True if another client must be registered for the next login.
     #[serde(default)]

@@ -37,7 +37,6 @@ pub(crate) fn parse_answer(result: &Value) -> Result<Answer, &'static str> {
     #[derive(Deserialize)]
     struct ElicitResult {
         action: String,
-        #[serde(default)]
         content: Option<Value>,
     }
     let result = ElicitResult::deserialize(result).map_err(|_| "an answer must be an object with `action`")?;

@@ -170,7 +170,7 @@ impl Attempt<'_> {
                 }
                 Ok(Event::Progress(progress)) => {
                     running.has_passed_on = true;
-                    progress.pass_on(call);
+                    call.context().progress(progress.done, progress.total, &progress.message);
                 }
                 Ok(Event::Chunk(chunk)) => {
                     running.has_passed_on = true;

@@ -5,13 +5,12 @@ use std::sync::Arc;
 
 use async_nats::{Client, Message, StatusCode, Subject};
 use futures_util::StreamExt;
-use serde::Deserialize;
 use serde_json::Value;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::task::JoinSet;
 use toolkit::ToolError;
-use toolkit::backend::{BackendCall, BackendResponse};
-use toolkit::call::ErrorKind;
+use toolkit::backend::BackendResponse;
+use toolkit::call::{ErrorKind, Progress};
 use toolkit::stream::Chunk;
 use toolkit_runtime::Mutex;
 
@@ -99,7 +98,7 @@ pub(super) enum Event {
         control: Option<Subject>,
         beat_ms: u64,
     },
-    Progress(Reported),
+    Progress(Progress),
     Chunk(Chunk),
     Result(BackendResponse),
     /// The error of the tool, or of the worker. `has_run` is false if the tool certainly has not started.
@@ -114,21 +113,6 @@ pub(super) enum Event {
     NoWorker,
     /// An event of a later version of the protocol.
     Other,
-}
-
-#[derive(Deserialize)]
-pub(super) struct Reported {
-    progress: f64,
-    #[serde(default)]
-    total: Option<f64>,
-    #[serde(default)]
-    message: Option<String>,
-}
-
-impl Reported {
-    pub(super) fn pass_on(self, call: &BackendCall<'_>) {
-        call.context().progress(self.progress, self.total, &self.message.unwrap_or_default());
-    }
 }
 
 /// Reads an event.

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::Number;
 use serde_json::value::RawValue;
 use toolkit::backend::{BackendCall, BackendResponse};
-use toolkit::call::ErrorKind;
+use toolkit::call::{ErrorKind, Progress};
 use toolkit::schema::{Violation, child};
 use toolkit::stream::Chunk;
 use toolkit::{Content, ToolError};
@@ -170,15 +170,6 @@ struct Event<'a> {
     data: Option<&'a RawValue>,
 }
 
-#[derive(Deserialize)]
-struct Reported {
-    progress: f64,
-    #[serde(default)]
-    total: Option<f64>,
-    #[serde(default)]
-    message: Option<String>,
-}
-
 /// Passes an event on. Returns the result of the call if the event is the last one.
 async fn pass_on<'d>(
     endpoint: &Endpoint,
@@ -190,8 +181,8 @@ async fn pass_on<'d>(
     let json = event.data.map_or("null", RawValue::get);
     match event.kind.as_str() {
         "progress" => {
-            let Reported { progress, total, message } = serde_json::from_str(json).map_err(invalid_response)?;
-            call.context().progress(progress, total, &message.unwrap_or_default());
+            let progress: Progress = serde_json::from_str(json).map_err(invalid_response)?;
+            call.context().progress(progress.done, progress.total, &progress.message);
         }
         "chunk" => call.send(Chunk::from_json(json.to_owned()).map_err(invalid_response)?).await?,
         "done" | "error" => return serde_json::from_str(json).map(Some).map_err(invalid_response),
