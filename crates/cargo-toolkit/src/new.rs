@@ -152,10 +152,26 @@ fn write(kind: &NewPackage, path: &Path, name: &str) -> io::Result<()> {
     };
     let packages: String = kind.packages.iter().map(|package| dependency(package)).collect();
     let manifest = path.join("Cargo.toml");
-    // The last line is `[dependencies]`.
-    let start = fs::read_to_string(&manifest)?;
+    let written = fs::read_to_string(&manifest)?;
+    // In a workspace with lints, their table follows.
+    let (start, rest) = written.split_once(DEPENDENCIES).unwrap_or((&written, ""));
     let tests = dependency("toolkit-contract");
-    fs::write(manifest, format!("{start}{}{packages}\n[dev-dependencies]\n{tests}\n{PROFILE}", kind.dependencies))
+    let profile = if is_member(path) { "" } else { PROFILE };
+    let dependencies = format!("{DEPENDENCIES}{}{packages}\n[dev-dependencies]\n{tests}", kind.dependencies);
+    fs::write(manifest, [start, &dependencies, rest, "\n", profile].concat().trim_end().to_owned() + "\n")
+}
+
+/// The line of the manifest after which dependencies stand.
+const DEPENDENCIES: &str = "[dependencies]\n";
+
+/// Returns true if the package belongs to a workspace around it, whose manifest has the profiles.
+fn is_member(path: &Path) -> bool {
+    let mut locate = cargo();
+    locate.args(["locate-project", "--workspace", "--message-format", "plain"]).current_dir(path).stdin(Stdio::null());
+    let root = locate.output().ok().map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
+    let is_own =
+        |root: String| Path::new(&root).parent().and_then(|root| root.canonicalize().ok()) == path.canonicalize().ok();
+    root.is_some_and(|root| !root.is_empty() && !is_own(root))
 }
 
 /// Returns the repository of this release if this program was built in it, and `None` if it was built from a registry.

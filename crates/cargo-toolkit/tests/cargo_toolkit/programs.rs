@@ -214,6 +214,23 @@ fn a_new_package_says_that_the_paths_of_its_dependencies_are_those_of_this_machi
 }
 
 #[test]
+fn a_package_in_a_workspace_with_lints_has_its_dependencies_below_their_header() {
+    let folder = tempfile::tempdir().unwrap();
+    let workspace = "[workspace]\nresolver = \"3\"\n\n[workspace.lints.rust]\nunsafe_code = \"forbid\"\n";
+    fs::write(folder.path().join("Cargo.toml"), workspace).unwrap();
+    assert!(cargo_new(folder.path(), &["new-mcp"]).status.success());
+    let manifest = fs::read_to_string(folder.path().join("new-mcp/Cargo.toml")).unwrap();
+    let after = |header: &str| manifest.split_once(header).map(|(_, after)| after.to_owned()).unwrap_or_default();
+    let dependencies = after("[dependencies]\n");
+    let dependencies = dependencies.split("\n[").next().unwrap();
+    assert!(dependencies.contains("\ntoolkit-core = { path = "), "{manifest}");
+    assert_eq!(after("[lints]\n").trim(), "workspace = true", "{manifest}");
+    assert!(!manifest.contains("[profile"), "the workspace has the profiles: {manifest}");
+    let metadata = cargo(folder.path(), &["metadata", "--offline", "--no-deps", "--format-version", "1"]);
+    assert!(metadata.status.success(), "{}", String::from_utf8_lossy(&metadata.stderr));
+}
+
+#[test]
 fn outside_of_a_package_an_error_names_the_commands_or_what_to_write() {
     let folder = tempfile::tempdir().unwrap();
     let unknown = complaint(&cargo_toolkit(folder.path(), &["lst"]), 2);
