@@ -115,6 +115,7 @@ pub(crate) fn run(
     };
     let id = tool.id().to_string();
     let requirements = tool.requirements().clone();
+    let own_timeout = tool.timeout();
 
     let dispatcher = {
         let _on_runtime = runtime.enter();
@@ -127,7 +128,7 @@ pub(crate) fn run(
     };
     runtime::silence_panics();
     let context = Context::new().with_credentials(credentials::from_environment(&requirements));
-    let outcome = runtime.block_on(foreground::until_done(context, time_limit, async move |context| {
+    let outcome = runtime.block_on(foreground::until_done(context, time_limit, own_timeout, async move |context| {
         if parts != Streaming::None {
             return print(dispatcher.stream_with(&context, &id, arguments), parts).await;
         }

@@ -201,7 +201,7 @@ fn run_chain(
     if let Some(connect) = durable::connect(matches, program)? {
         let id = matches.get_one::<String>("id").cloned();
         let options = durable::place_options(matches);
-        let work = foreground::until_done(Context::new(), time_limit, async move |_| {
+        let work = foreground::until_done(Context::new(), time_limit, None, async move |_| {
             durable::start(&connect, &chain, id, &options).await
         });
         let outcome = runtime.block_on(work);
@@ -211,7 +211,7 @@ fn run_chain(
     let dispatcher = runtime::dispatcher(&runtime, catalog()?, configure)?;
     runtime::silence_panics();
     let context = credentials::of_each_tool(Context::new());
-    let work = foreground::until_done(context, time_limit, async move |context| {
+    let work = foreground::until_done(context, time_limit, None, async move |context| {
         let outcome = chain.run(&dispatcher, &context).await;
         outcome.map_err(|diagnostics| CommandError::usage(diagnostics.to_string()))
     });

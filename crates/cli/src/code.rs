@@ -73,11 +73,12 @@ pub(crate) fn run(
     let code = CodeMode::new(dispatcher, sandbox).limits(limits);
     // A tool that blocks its thread also blocks the timer of the run.
     let time_limit = Some(limits.time + BLOCKED);
-    let work = foreground::until_done(credentials::of_each_tool(Context::new()), time_limit, async move |context| {
-        code.run_with(&context, limits, program)
-            .await
-            .map_err(|error| CommandError::failed("unavailable", error.to_string()))
-    });
+    let work =
+        foreground::until_done(credentials::of_each_tool(Context::new()), time_limit, None, async move |context| {
+            code.run_with(&context, limits, program)
+                .await
+                .map_err(|error| CommandError::failed("unavailable", error.to_string()))
+        });
     let outcome = runtime.block_on(work);
     // A tool that is still running must not keep the process alive.
     runtime.shutdown_background();

@@ -20,16 +20,20 @@ const CLEANUP_TIME: Duration = Duration::from_millis(200);
 /// The least time by which an open question extends the time limit.
 const MIN_EXTENSION: Duration = Duration::from_millis(20);
 
+/// The time in which a tool notices its own timeout. One that blocks its thread does not.
+const NOTICE_TIME: Duration = Duration::from_millis(500);
+
 /// The least level of a log message that is printed.
 const LEAST_LEVEL: LogLevel = LogLevel::Info;
 
 /// Runs the work that `start` creates with a context, and returns its result.
 ///
 /// It runs as a separate task, so that the time limit also applies to synchronous tools: they cannot be stopped, but the
-/// program can end without waiting for them.
+/// program can end without waiting for them. So does the timeout of a tool that blocks its thread.
 pub(crate) async fn until_done<T, W>(
     context: Context,
     time_limit: Option<Duration>,
+    timeout_of_tool: Option<Duration>,
     start: impl FnOnce(Context) -> W,
 ) -> Result<T, CommandError>
 where
@@ -53,7 +57,8 @@ where
             meter.finish();
             return outcome;
         }
-        limit = elapsed(time_limit, &asking) => (timed_out(limit), false),
+        limit = elapsed(time_limit, Duration::ZERO, &asking) => (timed_out(limit), false),
+        limit = elapsed(timeout_of_tool, NOTICE_TIME, &asking) => (timed_out(limit), false),
         _ = interrupts.recv() => (interruption(), true),
         () = updates => unreachable!("the meter is updated until the work ends"),
     };
@@ -81,13 +86,14 @@ async fn updated(meter: &Meter) {
 
 /// Waits until `time_limit` has elapsed, or forever without a limit. The time that the user takes to answer does not
 /// count.
-async fn elapsed(time_limit: Option<Duration>, context: &Context) -> Duration {
+async fn elapsed(time_limit: Option<Duration>, more: Duration, context: &Context) -> Duration {
     let Some(limit) = time_limit else {
         return pending().await;
     };
     let start = Instant::now();
     loop {
-        let left = limit.saturating_add(context.time_asking()).saturating_sub(start.elapsed());
+        let whole = limit.saturating_add(more).saturating_add(context.time_asking());
+        let left = whole.saturating_sub(start.elapsed());
         if left.is_zero() {
             return limit;
         }

@@ -108,7 +108,11 @@ pub(crate) async fn with_servers(
     }
     let wait = matches.get_one::<Duration>("proxy-wait").copied().unwrap_or(WAIT);
     let Collected { catalog, routes, diagnostics, failures, .. } = backends.collect_within(own, wait).await;
-    problems.extend(failures.iter().map(ToString::to_string));
+    // The cause names the program or the address, which the status of a server does not show.
+    problems.extend(failures.iter().map(|failure| match std::error::Error::source(&failure.error) {
+        Some(cause) => format!("{failure}: {cause}"),
+        None => failure.to_string(),
+    }));
     problems.extend(diagnostics.iter().map(|diagnostic| diagnostic.message().to_owned()));
     let problems = problems.iter().map(|problem| style::without_os_codes(problem)).collect();
     Ok(Proxied { catalog, routes, problems, servers: Servers(backends) })

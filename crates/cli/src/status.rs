@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use clap::{Arg, ArgMatches, Command};
 use serde::Deserialize;
 use serde_json::Value;
+use toolkit::call::ErrorKind;
 use toolkit_mcp_client::{Endpoint, fetch_status};
 
 use crate::error::{CommandError, Exit};
@@ -52,8 +53,13 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, CommandError> {
     }
     let timeout = matches.get_one::<Duration>("timeout").copied().unwrap_or(Duration::from_secs(10));
     let json = runtime::create()?.block_on(fetch_status(&endpoint, timeout));
-    let json =
-        json.map_err(|error| failed(Exit::Failed, error.kind().name(), format!("{url}: {}", error.message())))?;
+    let json = json.map_err(|error| {
+        let remedy = match error.kind() {
+            ErrorKind::Unauthorized => format!("; set {TOKEN}, or name the variable of the token with --token-env"),
+            _ => String::new(),
+        };
+        failed(Exit::Failed, error.kind().name(), format!("{url}: {}{remedy}", error.message()))
+    })?;
     let report = Report::from_json(&json).map_err(|error| {
         failed(Exit::Failed, "invalid_response", format!("{url}: the response is not the status of a server: {error}"))
     })?;
@@ -87,6 +93,9 @@ fn write(report: &Report) -> io::Result<()> {
 }
 
 fn write_lines(report: &Report, out: &mut impl Write) -> io::Result<()> {
+    if report.backends.is_empty() {
+        let _ = writeln!(anstream::stderr(), "{} {}, and no proxy", style::NOTE, summary(report));
+    }
     for backend in &report.backends {
         let Backend { name, state, tools, left_out, calls, restarts, last_error, .. } = backend;
         let error = one_line(last_error.as_deref().unwrap_or_default());
@@ -98,9 +107,7 @@ fn write_lines(report: &Report, out: &mut impl Write) -> io::Result<()> {
 }
 
 fn write_table(report: &Report, out: &mut impl Write) -> io::Result<()> {
-    let n_running = usize::try_from(report.calls_running).unwrap_or(usize::MAX);
-    let n_tools = usize::try_from(report.tools).unwrap_or(usize::MAX);
-    writeln!(out, "{}, {}", counted(n_tools, "tool"), counted(n_running, "running call"))?;
+    writeln!(out, "{}", summary(report))?;
     if report.backends.is_empty() {
         return Ok(());
     }
@@ -119,6 +126,12 @@ fn write_table(report: &Report, out: &mut impl Write) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+fn summary(report: &Report) -> String {
+    let n_running = usize::try_from(report.calls_running).unwrap_or(usize::MAX);
+    let n_tools = usize::try_from(report.tools).unwrap_or(usize::MAX);
+    format!("{}, {}", counted(n_tools, "tool"), counted(n_running, "running call"))
 }
 
 fn cells(backend: &Backend) -> [String; 9] {

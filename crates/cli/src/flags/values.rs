@@ -119,7 +119,11 @@ impl Syntax {
                 Ok(number(text).or_else(|| json(text).ok()).unwrap_or_else(|| text.into()))
             }
             Syntax::Json | Syntax::JsonOrText if text.trim_start().starts_with(['{', '[', '"']) => json(text),
-            Syntax::Json | Syntax::JsonOrText => Ok(json(text).unwrap_or_else(|_| text.into())),
+            // A text keeps the digits, such as those of an exact decimal.
+            Syntax::JsonOrText => {
+                Ok(json(text).ok().filter(|value| keeps_digits(value, text)).unwrap_or_else(|| text.into()))
+            }
+            Syntax::Json => Ok(json(text).unwrap_or_else(|_| text.into())),
         }
     }
 }
@@ -141,6 +145,11 @@ pub(super) fn placeholder(view: &View<'_>) -> &'static str {
             Syntax::JsonOrText => "JSON|TEXT",
         },
     }
+}
+
+/// Returns true unless a value is a number with other digits than its text.
+fn keeps_digits(value: &Value, text: &str) -> bool {
+    value.as_number().is_none_or(|number| number.to_string() == text.trim())
 }
 
 /// Reads a number as in Rust, such as `+5` and `.5`, which are not JSON.

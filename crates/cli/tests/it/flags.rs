@@ -49,6 +49,11 @@ fn a_union_takes_json_or_text() {
         &["shapes", r#"{"matrix":[]}"#, "--either", "word", "--either", "1", "--either", r#"{"on":true}"#],
         r#"{"matrix":[],"either":["word",1,{"on":true}]}"#,
     );
+    // A number keeps its digits where a text is allowed.
+    same(
+        &["shapes", r#"{"matrix":[]}"#, "--either", "1.50", "--either", "12345678901234567890123"],
+        r#"{"matrix":[],"either":["1.50","12345678901234567890123"]}"#,
+    );
 }
 
 #[test]

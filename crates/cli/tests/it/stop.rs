@@ -17,6 +17,11 @@ fn a_time_limit_applies_to_every_kind_of_tool() {
 }
 
 #[test]
+fn a_tool_that_blocks_its_thread_ends_with_its_own_timeout() {
+    tools(&["call", "deaf", "--ms", MUCH_LONGER]).exits(1).prints("").says("the tool took longer than 3s");
+}
+
+#[test]
 fn a_tool_within_its_limit_succeeds() {
     tools(&["call", "walk", "--timeout", "1m"]).exits(0).prints("\"arrived\"\n");
 }

@@ -256,7 +256,7 @@ fn sleep(ms: u64, ctx: &Context) -> bool {
 }
 
 /// Blocks its thread, and does not check for cancellation.
-#[tool(namespace = "slow", version = "1.0.0")]
+#[tool(namespace = "slow", version = "1.0.0", timeout = "3s")]
 fn deaf(ms: u64) {
     begun();
     std::thread::sleep(Duration::from_millis(ms));

@@ -301,7 +301,7 @@ fn the_status_command_exits_with_1_unless_all_servers_are_ready() {
         (
             Some(1),
             &*format!(
-                "{{\"error\":{{\"kind\":\"unauthorized\",\"message\":\"http://127.0.0.1:{port}: the server requires a valid token\"}}}}\n"
+                "{{\"error\":{{\"kind\":\"unauthorized\",\"message\":\"http://127.0.0.1:{port}: the server requires a valid token; set SERVE_TOKEN, or name the variable of the token with --token-env\"}}}}\n"
             )
         )
     );
