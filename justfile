@@ -42,6 +42,7 @@ plots:
     BENCH_JSON={{justfile_directory()}}/benches/results/dispatch.json cargo bench -p toolkit-benches --bench dispatch
     BENCH_JSON={{justfile_directory()}}/benches/results/servers.json benches/benches/servers/run
     BENCH_JSON={{justfile_directory()}}/benches/results/servers-busy.json cargo bench -p toolkit-benches --bench servers -- --busy
+    BENCH_JSON={{justfile_directory()}}/benches/results/servers-clients.json cargo bench -p toolkit-benches --bench servers -- --clients
     BENCH_JSON={{justfile_directory()}}/benches/results/growth.json cargo bench -p toolkit-benches --bench growth
     BENCH_JSON={{justfile_directory()}}/benches/results/search-quality.json cargo run --release -p toolkit-benches --bin retrieval
     BENCH_JSON={{justfile_directory()}}/benches/results/search-speed.json cargo run --release -p toolkit-search-bench

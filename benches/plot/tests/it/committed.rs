@@ -49,7 +49,7 @@ fn the_ratios_of_readme_are_those_of_the_results() {
 
 #[test]
 fn the_tables_of_the_pages_have_the_ratios_of_the_results() {
-    for (name, page) in [("dispatch", "calls"), ("servers", "servers")] {
+    for (name, page) in [("dispatch", "calls"), ("servers", "servers"), ("servers-clients", "servers")] {
         let results = Results::read(&benches().join("results").join(name).with_extension("json")).unwrap();
         let page = fs::read_to_string(benches().join("tables").join(page).with_extension("md")).unwrap();
         // A table of sizes has another form.
