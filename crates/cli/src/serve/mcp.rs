@@ -31,6 +31,7 @@ use super::server_card;
 use crate::error::Configure;
 use crate::error::{CommandError, Exit};
 #[cfg(feature = "http")]
+use crate::list::NOT_LINKED;
 use crate::listen::{self, TOKEN};
 use crate::options::{naming, program_name};
 use crate::program::Program;
@@ -75,6 +76,10 @@ pub(super) fn run(catalog: Catalog, matches: &ArgMatches, program: Program) -> R
     #[cfg(feature = "proxy")]
     let own = dispatcher.catalog().clone();
     let tools: Vec<Tool> = dispatcher.catalog().iter().cloned().collect();
+    let has_others = is_proxy || matches.contains_id("nats-tools") || dispatcher.catalog().prompts().next().is_some();
+    if tools.is_empty() && !has_others {
+        stderr::say(NOTE, NOT_LINKED);
+    }
     let version = program.version.as_deref().unwrap_or("0.0.0");
     let builder = Server::builder(dispatcher)
         .named(program.name, version)
