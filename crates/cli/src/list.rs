@@ -13,10 +13,6 @@ use crate::options::{json_switch, option, switch, unless};
 use crate::style::{self, BOLD, DIM, HIGHLIGHT, cut, one_line, padded, width};
 use crate::{nats, proxied, report};
 
-/// What to do about a program without tools.
-pub(crate) const NOT_LINKED: &str =
-    "no tools are linked into this program; list crates that the program does not refer to in `toolkit::link!`";
-
 pub(crate) fn command() -> Command {
     Command::new("list")
         .about("List the tools")
@@ -69,7 +65,7 @@ pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches) -> Result<Exit, Comma
         } else if catalog.is_empty() && matches.contains_id("nats") {
             "no worker serves tools at this NATS server; start one with `serve --nats`"
         } else if catalog.is_empty() {
-            NOT_LINKED
+            report::NOT_LINKED
         } else {
             "no tool matches"
         };

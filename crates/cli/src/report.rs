@@ -16,6 +16,10 @@ use toolkit_contract::lint::{Level, LintDiagnostic};
 use crate::stderr::say;
 use crate::style::{self, printable};
 
+/// What to do about a program without tools.
+pub(crate) const NOT_LINKED: &str =
+    "no tools are linked into this program; list crates that the program does not refer to in `toolkit::link!`";
+
 /// Returns the canonical JSON of a tool with its id and its source location.
 pub(crate) fn tool_as_json(tool: &Tool) -> Map<String, Value> {
     let Value::Object(mut record) = tool.to_json() else {

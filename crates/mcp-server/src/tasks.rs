@@ -9,7 +9,7 @@
 //! | `memory`, `directory` | a store in memory, and one in a directory |
 //! | `registry`, `index` | the tasks of a server, and what it remembers without loading a record |
 //! | `live` | tasks whose calls run, and their questions |
-//! | `record`, `task_status`, `timestamp` | the stored form, and the forms on the wire |
+//! | `record`, `timestamp` | the stored form, and the forms on the wire |
 
 mod directory;
 mod index;

@@ -31,12 +31,11 @@ use super::server_card;
 use crate::error::Configure;
 use crate::error::{CommandError, Exit};
 #[cfg(feature = "http")]
-use crate::list::NOT_LINKED;
 use crate::listen::{self, TOKEN};
 use crate::options::{naming, program_name};
 use crate::program::Program;
 use crate::style::{NOTE, WARNING};
-use crate::{credentials, runtime, stderr};
+use crate::{credentials, report, runtime, stderr};
 
 /// The time that clients may cache a list that other servers can change.
 const PROXY_TTL: Duration = Duration::from_secs(60);
@@ -78,7 +77,7 @@ pub(super) fn run(catalog: Catalog, matches: &ArgMatches, program: Program) -> R
     let tools: Vec<Tool> = dispatcher.catalog().iter().cloned().collect();
     let has_others = is_proxy || matches.contains_id("nats-tools") || dispatcher.catalog().prompts().next().is_some();
     if tools.is_empty() && !has_others {
-        stderr::say(NOTE, NOT_LINKED);
+        stderr::say(NOTE, report::NOT_LINKED);
     }
     let version = program.version.as_deref().unwrap_or("0.0.0");
     let builder = Server::builder(dispatcher)
