@@ -25,21 +25,21 @@ use std::io;
 ///
 /// impl TaskStore for InMemory {
 ///     fn save(&self, id: &str, record: &[u8]) -> io::Result<()> {
-///         self.0.lock().insert(id.to_owned(), record.to_vec());
+///         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(id.to_owned(), record.to_vec());
 ///         Ok(())
 ///     }
 ///
 ///     fn load(&self, id: &str) -> io::Result<Option<Vec<u8>>> {
-///         Ok(self.0.lock().get(id).cloned())
+///         Ok(self.0.lock().unwrap_or_else(PoisonError::into_inner).get(id).cloned())
 ///     }
 ///
 ///     fn remove(&self, id: &str) -> io::Result<()> {
-///         self.0.lock().remove(id);
+///         self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
 ///         Ok(())
 ///     }
 ///
 ///     fn ids(&self) -> io::Result<Vec<String>> {
-///         Ok(self.0.lock().keys().cloned().collect())
+///         Ok(self.0.lock().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect())
 ///     }
 /// }
 /// ```
