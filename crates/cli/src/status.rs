@@ -94,7 +94,7 @@ fn write(report: &Report) -> io::Result<()> {
 
 fn write_lines(report: &Report, out: &mut impl Write) -> io::Result<()> {
     if report.backends.is_empty() {
-        let _ = writeln!(anstream::stderr(), "{} {}, and no proxy", style::NOTE, summary(report));
+        let _ = writeln!(anstream::stderr(), "{} {}, and no server behind it", style::NOTE, summary(report));
     }
     for backend in &report.backends {
         let Backend { name, state, tools, left_out, calls, restarts, last_error, .. } = backend;
