@@ -597,3 +597,16 @@ fn check_warns_of_instructions_that_a_host_cuts() {
         assert!(!ran.err.contains("instructions have"), "{ran:?}");
     }
 }
+
+#[test]
+fn a_server_that_does_not_start_is_reported_with_its_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("servers.json");
+    std::fs::write(&file, r#"{"mcpServers":{"absent":{"command":"/nowhere/at-all"}}}"#).unwrap();
+    let ran = tools(&["list", "--proxy", file.to_str().unwrap()]);
+    assert!(
+        ran.err.contains("the MCP server `absent` cannot be started") && ran.err.contains("/nowhere/at-all"),
+        "{}",
+        ran.err
+    );
+}
