@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use tokio::io::{AsyncReadExt, copy};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpSocket, TcpStream};
 use toolkit::call::ErrorKind;
 use toolkit_mcp_client::{Endpoint, McpBackend};
 
@@ -78,7 +78,11 @@ async fn requests_of_a_server_are_rejected_and_not_left_unanswered() {
 /// have reached it.
 async fn stalling(url: &str, n_bytes: u64) -> (String, Arc<AtomicUsize>) {
     let address = url.trim_start_matches("http://").trim_end_matches("/mcp").to_owned();
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    // What the system keeps for a client that does not read must be less than the bytes passed on.
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.set_send_buffer_size(64 << 10).unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let listener = socket.listen(16).unwrap();
     let own = format!("http://{}/mcp", listener.local_addr().unwrap());
     let n_stalled = Arc::new(AtomicUsize::new(0));
     let stalled = Arc::clone(&n_stalled);
@@ -105,7 +109,7 @@ async fn large_results_of_a_server_that_stalls_leave_memory_to_those_of_others()
 
     let result = json!({ "content": [{ "type": "text", "text": "x".repeat(N_BYTES) }] }).to_string().into_bytes();
     let server = raw(Way::Json, [("tools_list", tools(&["large"])), ("call_large", result)]).await;
-    let (url, n_stalled) = stalling(&server.url, 8 << 20).await;
+    let (url, n_stalled) = stalling(&server.url, 14 << 20).await;
     let stalls = dispatcher(&McpBackend::http("stalls", Endpoint::new(&url).unwrap())).await;
     let others = dispatcher(&McpBackend::http("others", Endpoint::new(&server.url).unwrap())).await;
     let calls: Vec<_> = (0..8)
