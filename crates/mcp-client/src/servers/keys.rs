@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use serde_json::{Map, Value};
+use toolkit::schema::suggest::suggest;
 
 use super::settings;
 
@@ -108,7 +109,11 @@ pub(super) fn check(fields: &Map<String, Value>, wrong: &mut Vec<String>) -> Vec
             }
             // A comment.
             None if key.starts_with(['_', '$', '/', '#']) => {}
-            None => warnings.push(format!("`{}` is unknown and has no effect", shown())),
+            None => {
+                let near = suggest(key, KEYS.iter().map(|(name, _)| *name));
+                let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+                warnings.push(format!("`{}` is unknown and has no effect{near}", shown()));
+            }
         }
     }
     let (unused, what) = match spelled.contains_key("url") {

@@ -53,7 +53,11 @@ fn keys_of_other_hosts_without_effect_are_warnings() {
             "`env` has no effect on a server with a URL",
         ),
         ("any", json!({ "command": "x", "http_headers": { "a": "1" } }), "`http_headers` has no effect on a program"),
-        ("nobody", json!({ "command": "x", "commands": "y" }), "`commands` is unknown"),
+        (
+            "nobody",
+            json!({ "command": "x", "commands": "y" }),
+            "`commands` is unknown and has no effect; did you mean `command`?",
+        ),
     ] {
         let warnings = warnings(server);
         assert!(
