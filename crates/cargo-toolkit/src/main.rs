@@ -106,6 +106,7 @@ fn say(line: &str) {
 fn command_line() -> clap::Command {
     clap::Command::new("cargo toolkit")
         .bin_name("cargo toolkit")
+        .version(env!("CARGO_PKG_VERSION"))
         .about("List, search, call, export, check and serve the tools of a library")
         .after_help(format!(
             "Commands for the tools of a library, in its directory; `cargo toolkit COMMAND --help` has their options:\n{}\n\

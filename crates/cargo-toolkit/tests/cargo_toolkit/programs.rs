@@ -248,6 +248,9 @@ fn outside_of_a_package_an_error_names_the_commands_or_what_to_write() {
     for command in ["new ", "dev ", "list ", "chain ", "cost ", "serve-sandbox"] {
         assert!(help.lines().any(|line| line.trim_start().contains(command)), "no {command:?} in {help}");
     }
+    let version = cargo_toolkit(folder.path(), &["--version"]);
+    let expected = concat!("cargo toolkit ", env!("CARGO_PKG_VERSION"), "\n");
+    assert_eq!(String::from_utf8_lossy(&version.stdout), expected);
 }
 
 #[test]
