@@ -126,6 +126,9 @@ impl CommandError {
                 if !tool_error.content().is_empty() {
                     error["content"] = json!(tool_error.content());
                 }
+                if let Some(data) = tool_error.data() {
+                    error["data"] = data.clone();
+                }
                 if let Some(cause) = cause(tool_error) {
                     let _ = writeln!(anstream::stderr(), "{} {}", style::CAUSE, printable(&cause));
                 }

@@ -96,7 +96,8 @@ fn errors_as_json_are_one_document_on_stdout() {
     let refused = error(&["call", "add", "{}", "--json"], 1);
     assert_eq!(refused["kind"], "invalid_arguments");
     assert_eq!(refused["violations"][0]["pointer"], "/a");
-    assert_eq!(error(&["call", "refuse", "--json"], 1)["kind"], "failed");
+    let failed = error(&["call", "refuse", "--json"], 1);
+    assert_eq!((&failed["kind"], &failed["data"]["phase"]), (&json!("failed"), &json!("new")));
     assert_eq!(error(&["call", "nope", "--json"], 2)["kind"], "unknown_tool");
     assert_eq!(error(&["call", "add", "--c", "1", "--json"], 1)["violations"].as_array().unwrap().len(), 2);
     assert_eq!(error(&["call", "add", "hello", "--json"], 2)["kind"], "usage");
@@ -129,7 +130,7 @@ fn words_that_are_no_arguments_are_answered_with_what_to_write() {
 fn a_cause_that_is_the_message_is_not_repeated() {
     // Its text is shown to the model, and is also that of its source.
     let ran = tools(&["call", "refuse"]).exits(1);
-    assert_eq!(ran.err, "error: bad:refuse:1.0.0: the moon is not full\n");
+    assert_eq!(ran.err, "error: bad:refuse:1.0.0: the moon is not full\n  {\"phase\":\"new\"}\n");
 }
 
 #[test]

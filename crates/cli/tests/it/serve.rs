@@ -1,11 +1,11 @@
 //! `serve`: the served tools, and errors at start.
 
 use std::io::{BufRead, BufReader};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use super::{Ran, SERVE, TOOLS, command, fed, running, tools, tools_reading};
+use super::{Ran, SERVE, TOOLS, command, fed, path, running, tools, tools_reading};
 
 /// Returns the names of the tools that are listed over stdio.
 fn listed(args: &[&str]) -> Vec<String> {
@@ -29,6 +29,15 @@ fn rules_select_the_served_tools() {
     assert!(listed(&["--read-only"]).contains(&"math_add".to_owned()));
     assert!(!listed(&["--read-only"]).contains(&"math_sum".to_owned()));
     assert_eq!(listed(&["--list-at-most", "3"]), ["call_tool", "describe_tool", "search_tools"]);
+}
+
+#[test]
+fn a_program_without_tools_says_what_links_them() {
+    for command in ["list", "serve"] {
+        let mut program = Command::new(path("fixture_options"));
+        let ran: Ran = program.arg(command).env("FIXTURE_EMPTY", "1").stdin(Stdio::null()).output().unwrap().into();
+        ran.exits(0).says("note: no tools are linked into this program; list crates").says("`toolkit::link!`");
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use toolkit::tool;
+use toolkit::{Catalog, tool};
 
 #[derive(Clone, Debug, clap::Args)]
 struct Options {
@@ -44,6 +44,9 @@ fn main() -> ExitCode {
     let program = toolkit_cli::program!().description("Keeps notes").authors("Ada Lovelace <ada@example.com>");
     if std::env::var_os("FIXTURE_CLASH").is_some() {
         return program.options(|_: Clash, program| Ok(program)).main();
+    }
+    if std::env::var_os("FIXTURE_EMPTY").is_some() {
+        return program.catalog(|_| Ok(Catalog::new([])?)).main();
     }
     program.options(|options: Options, program| Ok(program.dispatcher(|calls| Ok(calls.state(options))))).main()
 }

@@ -272,7 +272,7 @@ fn stubborn(ms: u64) {
 /// Fails with a message.
 #[tool(namespace = "bad", version = "1.0.0")]
 fn refuse() -> Result<i64, ToolError> {
-    Err(ToolError::shown("the moon is not full"))
+    Err(ToolError::shown("the moon is not full").with_data(serde_json::json!({ "phase": "new" })))
 }
 
 /// Fails with an internal error.

@@ -265,6 +265,9 @@ fn calls_of_each_backend_are_counted_by_outcome() {
 fn the_status_requires_the_token_of_clients() {
     let mut proxy = Operated::with_token(&json!({}), &[], Some("s3cret"));
     assert_eq!(proxy.status()["backends"], json!([]));
+    let (code, out, err) = status(&[&proxy.address], Some("s3cret"));
+    assert_eq!((code, &*out), (Some(0), ""));
+    assert!(err.starts_with("note: ") && err.ends_with("tools, 0 running calls, and no server behind it\n"), "{err}");
     proxy.token = None;
     assert_eq!(proxy.ask("GET", "/status", "").0, 401);
     assert_eq!(proxy.ask("GET", "/healthz", "").0, 200);
