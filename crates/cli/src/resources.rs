@@ -48,9 +48,8 @@ pub(crate) fn show(catalog: Catalog, matches: &ArgMatches, program: Program) -> 
     let wanted = matches.get_one::<String>("id").map(String::as_str).unwrap_or_default();
     let resources = resources(catalog, program)?;
     let Some(resource) = resources.iter().find(|resource| uri(resource) == wanted) else {
-        let has_templates = resources.iter().any(|resource| resource["uriTemplate"].is_string());
-        let templates = if has_templates { ", also the templates, each shown by its own text" } else { "" };
-        let lists = format!("`{} list --resources` lists all{templates}", program_name());
+        let lists =
+            format!("`{} list --resources` lists all, also templates, each shown by its own text", program_name());
         let message = format!("no resource has the URI `{}`; {lists}", printable(wanted));
         return Err(CommandError::usage(message));
     };

@@ -35,5 +35,8 @@ fn resources_are_listed_and_shown() {
     );
     let record = tools(&["show", "help://units", "--json"]).exits(0).json();
     assert_eq!((&record["uri"], &record["mimeType"]), (&json!("help://units"), &json!("text/plain")));
-    tools(&["show", "help://unit"]).exits(2).says("no resource has the URI `help://unit`").says("list --resources");
+    tools(&["show", "help://unit"])
+        .exits(2)
+        .says("no resource has the URI `help://unit`")
+        .says("list --resources` lists all, also templates");
 }
