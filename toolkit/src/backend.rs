@@ -18,7 +18,7 @@
 
 mod normalize;
 mod routes;
-mod status;
+pub(crate) mod status;
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -28,8 +28,6 @@ use serde_json::Value;
 pub(crate) use self::normalize::{Normal, normalize, unreadable, without_tool_id};
 pub(crate) use self::routes::{Route, Selector};
 pub use self::routes::{RoutedBackend, Routes};
-#[doc(hidden)]
-pub use self::status::Changes;
 pub use self::status::{BackendCalls, BackendState, BackendStatus};
 use crate::call::{Arguments, BoxFuture, Coercion, Context, ErrorKind, ToolError, check_output};
 use crate::catalog::{Catalog, Diagnostic};

@@ -45,11 +45,11 @@
 
 pub mod ask;
 mod attached;
-mod caller_token;
-mod coerce;
+pub(crate) mod caller_token;
+pub(crate) mod coerce;
 mod content;
 mod context;
-mod convert;
+pub(crate) mod convert;
 mod credentials;
 pub(crate) mod decode;
 mod kind;
@@ -58,7 +58,7 @@ pub(crate) mod permit;
 mod record;
 mod request;
 mod result;
-mod show;
+pub(crate) mod show;
 #[cfg(feature = "async")]
 pub(crate) mod timer;
 mod tool_error;
@@ -67,17 +67,11 @@ use std::future::Future;
 use std::pin::Pin;
 
 pub use self::attached::{CancelToken, DropGuard, LogLevel, LogMessage, StepId, TraceContext};
-#[doc(hidden)]
-pub use self::caller_token::CallerToken;
-#[doc(hidden)]
-pub use self::coerce::coerced;
 pub use self::coerce::{Change, Coercion};
 pub(crate) use self::coerce::{validated_arguments, validated_texts};
 pub use self::content::{Content, Structured};
 pub use self::context::{Context, Progress};
-#[doc(hidden)]
-pub use self::convert::caught_future;
-pub(crate) use self::convert::{caught, caught_future_within};
+pub(crate) use self::convert::{caught, caught_future, caught_future_within};
 pub use self::credentials::{Credentials, SecretString};
 pub(crate) use self::decode::read_tree;
 pub use self::kind::{ErrorKind, Stage};
@@ -86,8 +80,6 @@ pub use self::request::RequestParts;
 pub use self::result::RunResult;
 pub(crate) use self::result::{check_output, check_output_tree, check_value, not_json};
 pub use self::show::ShowError;
-#[doc(hidden)]
-pub use self::show::{Registered, ShownType};
 pub use self::tool_error::ToolError;
 pub use crate::arguments::Arguments;
 

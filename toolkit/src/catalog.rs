@@ -29,7 +29,7 @@
 
 mod exported;
 mod instances;
-mod names;
+pub(crate) mod names;
 mod wire;
 
 use std::collections::BTreeSet;
@@ -38,8 +38,7 @@ pub use self::exported::{ExportedName, ExportedNames};
 pub use self::instances::Instances;
 use self::instances::multiplied;
 pub(crate) use self::instances::namespaces_with;
-#[doc(hidden)]
-pub use self::names::Names;
+pub(crate) use self::names::Names;
 pub use self::wire::{Naming, WireNames};
 use crate::call::{ErrorKind, ToolError};
 use crate::prompt::Prompt;
@@ -149,7 +148,6 @@ impl Catalog {
     /// # Errors
     ///
     /// Returns every defect: duplicate ids, and conflicting versions.
-    #[doc(hidden)]
     pub fn with_prompts(mut self, prompts: impl IntoIterator<Item = Prompt>) -> Result<Self, Diagnostics> {
         self.prompts.extend(prompts);
         if self.prompts.is_empty() {
@@ -167,7 +165,6 @@ impl Catalog {
     }
 
     /// Returns an iterator over the latest version of each prompt, sorted by id.
-    #[doc(hidden)]
     pub fn latest_prompts(&self) -> impl Iterator<Item = &Prompt> {
         self.prompt_names.latest.iter().map(|&idx| &self.prompts[idx])
     }
@@ -488,7 +485,6 @@ impl Catalog {
     /// Returns the defects that no adapter can represent, for all tools: an invalid wire name, an input schema that
     /// does not describe an object, a `meta` that is not an object. [`Catalog::check`] validates the schemas, which
     /// takes a validator for each.
-    #[doc(hidden)]
     pub fn listed(&self, naming: Naming) -> Result<WireNames<'_>, Diagnostics> {
         self.wire_names(naming, &|tool| Some(naming.wire_name(tool.id())), |tool, diagnostics| {
             check_object(tool, tool.input().as_value(), diagnostics);
@@ -497,7 +493,6 @@ impl Catalog {
 
     /// Does the same as [`Catalog::listed`] without building schemas, for the tools that `name` gives a name. The caller
     /// checks that the schemas describe objects.
-    #[doc(hidden)]
     pub fn named(&self, naming: Naming, name: impl Fn(&Tool) -> Option<String>) -> Result<WireNames<'_>, Diagnostics> {
         // An error contains the defects of all parts.
         self.wire_names(naming, &name, |_, _| {}).or_else(|_| {

@@ -161,14 +161,12 @@ impl Dispatcher {
 
     /// Returns true if the tool calls other tools, according to its
     /// [backend](crate::backend::Backend::calls_tools). A server then prepares the contexts of these calls.
-    #[doc(hidden)]
     #[must_use]
     pub fn calls_tools(&self, tool: &Tool) -> bool {
         self.shared.routes.calls_tools(tool.id())
     }
 
     /// Returns true if another MCP server runs the tool.
-    #[doc(hidden)]
     #[must_use]
     pub fn is_proxied(&self, tool: &Tool) -> bool {
         tool.entry().is_none()
@@ -362,7 +360,6 @@ impl Dispatcher {
     }
 
     /// Returns the tool with exactly this id, or `None` if the catalog does not have it.
-    #[doc(hidden)]
     #[must_use]
     pub fn prepared_id(&self, id: &ToolId) -> Option<Prepared<'_>> {
         Some(Prepared { dispatcher: self, tool: self.shared.catalog.with_id(id)? })
@@ -389,7 +386,6 @@ impl Dispatcher {
     /// # Panics
     ///
     /// Panics if the catalog has no tool at this position.
-    #[doc(hidden)]
     #[must_use]
     pub fn prepared_at(&self, position: usize) -> Prepared<'_> {
         Prepared { dispatcher: self, tool: self.shared.catalog.at(position) }
@@ -526,7 +522,6 @@ impl Dispatcher {
     /// # Errors
     ///
     /// Returns the errors of [`Dispatcher::prompt`].
-    #[doc(hidden)]
     pub async fn run_prompt(
         &self,
         context: &Context,

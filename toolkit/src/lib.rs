@@ -82,12 +82,16 @@ pub mod __private;
 /// The items that the other crates of this workspace share with this one. Not public API.
 #[doc(hidden)]
 pub mod internals {
-    pub use crate::backend::Changes;
-    pub use crate::call::CallerToken;
-    pub use crate::call::caught_future;
+    pub use crate::backend::status::Changes;
+    pub use crate::call::caller_token::CallerToken;
+    pub use crate::call::coerce::coerced;
+    pub use crate::call::convert::caught_future;
     pub use crate::call::decode::typed_arguments;
     #[cfg(feature = "async")]
     pub use crate::call::timer::timeout;
+    pub use crate::catalog::names::Names;
+    pub use crate::mcp::list::{list_proxied_tool, tool_lister};
+    pub use crate::mcp::list_entry::ListEntry;
     pub use crate::tool::diagnostic::check_object;
     pub use crate::unwind::shielded;
 }
@@ -161,7 +165,6 @@ pub use toolkit_derive::toolset;
 #[doc = include_str!("macros/import.md")]
 #[cfg(feature = "import")]
 pub use toolkit_import::import;
-#[doc(inline)]
 pub use toolkit_schema as schema;
 pub use toolkit_schema::Base64;
 

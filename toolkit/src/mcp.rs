@@ -30,17 +30,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod list;
-mod list_entry;
+pub(crate) mod list;
+pub(crate) mod list_entry;
 mod object_result;
 mod shared_schemas;
 mod tools_call;
 
 pub use self::list::{LIST_TTL_MS, ToolList, list_tool, list_tools};
-#[doc(hidden)]
-pub use self::list::{list_proxied_tool, tool_lister};
-#[doc(hidden)]
-pub use self::list_entry::ListEntry;
 pub use self::object_result::wrap_result;
 pub use self::tools_call::{CallParams, ERROR_KEY, write_error, write_result};
 pub(crate) use self::tools_call::{has_error_key, read_error};

@@ -71,7 +71,6 @@ pub struct Prompt {
 
 impl Prompt {
     /// Creates a prompt from a record. `order` has the names of the arguments in the order in which they are listed.
-    #[doc(hidden)]
     #[must_use]
     pub fn new(tool: Tool, order: Vec<Text>) -> Self {
         Self { tool, order }
@@ -84,7 +83,6 @@ impl Prompt {
     }
 
     /// Returns the record, whose input schema describes the arguments.
-    #[doc(hidden)]
     #[must_use]
     pub fn tool(&self) -> &Tool {
         &self.tool
@@ -95,7 +93,6 @@ impl Prompt {
     /// # Errors
     ///
     /// Returns the error of `change`.
-    #[doc(hidden)]
     pub fn try_map<E>(self, change: impl FnOnce(Tool) -> Result<Tool, E>) -> Result<Self, E> {
         Ok(Self { tool: change(self.tool)?, order: self.order })
     }
@@ -174,7 +171,6 @@ impl Prompt {
     }
 
     /// Returns the entry of `prompts/list` of MCP under a name on the wire.
-    #[doc(hidden)]
     #[must_use]
     pub fn to_mcp_json(&self, name: &str) -> Value {
         let mut listed = self.tool.mcp_fields_without_schemas(false);

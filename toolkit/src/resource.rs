@@ -287,7 +287,6 @@ impl ResourceChanges {
     }
 
     /// Returns a reference for a listener that reports changes of another provider as its own.
-    #[doc(hidden)]
     #[must_use]
     pub fn downgrade(&self) -> WeakResourceChanges {
         WeakResourceChanges(Arc::downgrade(&self.0))
@@ -309,7 +308,6 @@ impl ResourceChanges {
 }
 
 /// A reference to [`ResourceChanges`] that does not keep the listeners.
-#[doc(hidden)]
 #[derive(Clone)]
 pub struct WeakResourceChanges(Weak<Mutex<Vec<Arc<Listener>>>>);
 

@@ -273,7 +273,6 @@ impl Tool {
     }
 
     /// Returns the metadata.
-    #[doc(hidden)]
     #[must_use]
     pub fn metadata(&self) -> &Metadata {
         self.shared_metadata()
@@ -521,10 +520,14 @@ impl Tool {
         self.fixed.as_deref()
     }
 
-    /// Returns the entry, if the tool is a function of this program.
-    #[doc(hidden)]
+    /// Returns true if the tool is a function of this program, and not one of a manifest or of another server.
+    #[must_use]
+    pub fn is_linked(&self) -> bool {
+        self.entry.is_some()
+    }
+
     #[inline]
-    pub fn entry(&self) -> Option<&'static Entry> {
+    pub(crate) fn entry(&self) -> Option<&'static Entry> {
         self.entry
     }
 
@@ -588,7 +591,6 @@ impl Tool {
 
     /// Replaces the metadata, and the schemas that are given. For a function of this program, the result describes the
     /// function and cannot be called.
-    #[doc(hidden)]
     #[must_use]
     pub fn with_parts(&self, metadata: Metadata, input: Option<Value>, output: Option<Value>) -> Self {
         let mut tool = self.described(self.id.clone(), Arc::new(metadata));
@@ -648,13 +650,11 @@ impl Tool {
     }
 
     /// Explores how the type of the arguments differs from their schema. A tool that was parsed has no type.
-    #[doc(hidden)]
     pub fn explored(&self) -> Explored {
         self.entry.map(|entry| entry.explored(self.input().as_value())).unwrap_or_default()
     }
 
     /// Returns true if the type of the arguments reads them. `None` for a tool that was parsed, which has no type.
-    #[doc(hidden)]
     pub fn reads(&self, arguments: &str) -> Option<bool> {
         self.entry.map(|entry| entry.reads(arguments))
     }

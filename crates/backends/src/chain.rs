@@ -69,7 +69,5 @@ pub use self::memory::{ChainLimits, MAX_TAKEN_BYTES};
 pub use self::outcome::{ChainOutcome, StepResult};
 pub use self::plan::MAX_STEPS;
 pub use self::run::PreparedChain;
-// The interface of durable chains.
-#[doc(hidden)]
 pub use self::runner::{StepCall, StepRun, StepRunner};
 pub use self::step::{PREVIOUS, Reference, Step, Wait};

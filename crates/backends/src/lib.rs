@@ -71,7 +71,6 @@ mod review;
 
 pub use self::chain::Chain;
 pub use self::error::{BackendError, RegisterError};
-#[doc(hidden)]
 pub use self::foreign::bound_mcp_json;
 pub use self::foreign::{MAX_DESCRIPTION_BYTES, MAX_RECORD_BYTES, MAX_SCHEMA_TEXT_BYTES, MAX_TITLE_BYTES};
 pub use self::local::LocalBackend;

@@ -19,20 +19,17 @@ use super::program::Program;
 /// fails with [`FailureKind::Calls`](crate::FailureKind::Calls).
 pub const TOO_MANY_CALLS: &str = "too_many_calls";
 
-/// An interpreter of one program. Its methods are not public API: sandboxes call them.
+/// An interpreter of one program, which a sandbox calls.
 pub trait Engine {
     /// Runs the program until it waits or has ended. It is called once.
-    #[doc(hidden)]
     fn start(&mut self, program: &Program) -> Step;
 
     /// Answers calls, and runs the program until it waits again or has ended. The order of the answers is that in which
     /// the program sees them; how they are grouped makes no difference to it. An answer to no call is ignored.
-    #[doc(hidden)]
     fn resume(&mut self, answers: Vec<Answer>) -> Step;
 }
 
 /// The effects of a program until it waits or ends.
-#[doc(hidden)]
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Step {
     /// The texts that it printed.
@@ -45,7 +42,6 @@ pub struct Step {
 }
 
 /// The state of a program.
-#[doc(hidden)]
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
@@ -56,7 +52,6 @@ pub enum State {
 }
 
 /// The end of a program.
-#[doc(hidden)]
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Done {
     /// The value that it returned as JSON, or why there is none.
@@ -67,7 +62,6 @@ pub struct Done {
 }
 
 /// A block of content in the result of a call. Blocks stay with the host; the program handles references to them.
-#[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shown {
     /// The id of the call.
@@ -96,7 +90,6 @@ pub struct Printed {
 }
 
 /// A request with its id and its line.
-#[doc(hidden)]
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Call {
     /// The id, which counts from 1.
@@ -109,7 +102,6 @@ pub struct Call {
 }
 
 /// A request of a program to its host.
-#[doc(hidden)]
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -184,7 +176,6 @@ impl Request {
 }
 
 /// The answer to a [`Call`].
-#[doc(hidden)]
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Answer {
     /// The id of the call.

@@ -86,7 +86,6 @@ pub trait Session: Send {
     /// # Errors
     ///
     /// Returns an error if the sandbox has ended.
-    #[doc(hidden)]
     fn start<'a>(&'a mut self, program: &'a Program) -> BoxFuture<'a, Result<Step, SandboxError>>;
 
     /// Answers calls of the program, and waits until it waits again or has ended.
@@ -94,7 +93,6 @@ pub trait Session: Send {
     /// # Errors
     ///
     /// Returns an error if the sandbox has ended.
-    #[doc(hidden)]
     fn resume(&mut self, answers: Vec<Answer>) -> BoxFuture<'_, Result<Step, SandboxError>>;
 }
 

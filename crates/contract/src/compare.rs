@@ -6,7 +6,7 @@ use std::ops::Range;
 use semver::{Comparator, Op, Version, VersionReq};
 use serde_json::Value;
 
-use toolkit::catalog::Names;
+use toolkit::internals::Names;
 use toolkit::tool::{Authorization, Requirements, TaskSupport, Text, Tool, ToolId};
 use toolkit_schema::compare::{Comparer as SchemaComparer, Verdict};
 

@@ -111,7 +111,6 @@ mod watches;
 
 pub use self::backend::McpBackend;
 #[cfg(feature = "oauth")]
-#[doc(hidden)]
 pub use self::endpoint::CredentialSource;
 pub use self::endpoint::{ConfigError, Endpoint};
 #[cfg(feature = "oauth")]

@@ -172,22 +172,19 @@ pub use self::builder::ServerBuilder;
 pub use self::filter::{Filter, Hint, Rule, RuleError};
 pub use self::find::search_tools;
 #[cfg(feature = "http")]
-pub use self::http::{
-    Body, Http, HttpError, Listening, Route, ServerCard, ServerCardError, Service, TokenError, Verify,
-};
-// What pages beside the server need.
-#[cfg(feature = "http")]
-#[doc(hidden)]
 pub use self::http::{Admission, RouteRequest};
 #[cfg(feature = "jwt")]
 pub use self::http::{Algorithm, Jwks, JwksError, Jwt, JwtIssuer};
+#[cfg(feature = "http")]
+pub use self::http::{
+    Body, Http, HttpError, Listening, Route, ServerCard, ServerCardError, Service, TokenError, Verify,
+};
 #[cfg(feature = "proxy")]
 pub use self::proxy::{LeftOut, Proxy};
 pub use self::request::{Caller, MissingCapability, Request};
 pub use self::resource_directory::DirectoryResources;
 pub use self::resource_set::ResourceSet;
 pub use self::resource_templates::{TemplateResources, UriParams, UriTemplateError};
-#[doc(hidden)]
 pub use self::served::ListedTool;
 pub use self::served::ServeError;
 pub use self::server::Server;

@@ -150,7 +150,6 @@ impl Server {
     }
 
     /// Returns the tools that are served now, in the order of the catalog.
-    #[doc(hidden)]
     #[must_use]
     pub fn listed(&self) -> Vec<ListedTool> {
         self.shared.served().listed_tools()
@@ -296,7 +295,6 @@ impl Server {
     }
 
     /// Adds the number of lines that the log of the process has dropped to the metrics.
-    #[doc(hidden)]
     pub fn count_dropped_log_lines(&self, n_dropped: &'static AtomicU64) {
         let _ = self.shared.metrics.dropped_log_lines.set(n_dropped);
     }

@@ -31,7 +31,7 @@ impl ToolSkills {
 fn skills(served: &ServedTools) -> Result<SkillSet, ToolError> {
     let mut by_name: BTreeMap<String, Vec<&ServedTool>> = BTreeMap::new();
     // The texts of other programs are not instructions.
-    for entry in served.entries.iter().filter(|entry| served.tool(entry).entry().is_some()) {
+    for entry in served.entries.iter().filter(|entry| served.tool(entry).is_linked()) {
         let namespace = served.tool(entry).id().namespace().unwrap_or(WITHOUT_NAMESPACE);
         by_name.entry(skill_name(namespace)).or_default().push(entry);
     }

@@ -8,19 +8,15 @@ mod thread_pool;
 mod tool_polls;
 mod tool_threads;
 
-#[doc(hidden)]
 pub use self::call_limit::{CallLimiter, CallPermit, Overloaded};
 #[cfg(feature = "server")]
 pub(crate) use self::thread_pool::n_cores;
-#[doc(hidden)]
 pub use self::tool_polls::{ToolPoll, ToolPolls, collected, record_stall};
-#[doc(hidden)]
 pub use self::tool_threads::{Panicked, Task, parse_message, run_tool, spawn_tool};
 
 /// A listener for SIGTERM and Ctrl-C, and on Linux for SIGHUP.
 ///
 /// From its creation on, these signals no longer end the process, and none is lost.
-#[doc(hidden)]
 #[derive(Debug)]
 pub struct ShutdownSignals {
     #[cfg(unix)]

@@ -79,34 +79,23 @@ mod wildcard;
 pub use self::calls::*;
 pub use self::client_network::client_network;
 #[cfg(feature = "connections")]
-#[doc(hidden)]
 pub use self::connections::*;
-#[doc(hidden)]
 pub use self::events::*;
 #[cfg(feature = "files")]
-#[doc(hidden)]
 pub use self::files::*;
-#[doc(hidden)]
 pub use self::headers::*;
 #[cfg(feature = "jwt")]
-#[doc(hidden)]
 pub use self::jwt::*;
 #[cfg(feature = "lines")]
-#[doc(hidden)]
 pub use self::lines::*;
-#[doc(hidden)]
 pub use self::mutex::Mutex;
 #[cfg(feature = "seal")]
-#[doc(hidden)]
 pub use self::seal::*;
 #[cfg(feature = "server")]
 pub use self::server::*;
-#[doc(hidden)]
 pub use self::shared_budget::{BudgetExceeded, BudgetShare, SharedBudget};
 #[cfg(feature = "telemetry")]
-#[doc(hidden)]
 pub use self::telemetry::*;
 #[cfg(feature = "client")]
-#[doc(hidden)]
 pub use self::tls::{Authorities, ClientConfig, PemError, certificate_failure};
 pub use self::wildcard::matches_wildcard;

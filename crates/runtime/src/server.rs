@@ -29,18 +29,12 @@ mod write_timeout;
 use std::net::IpAddr;
 use std::time::Duration;
 
-#[doc(hidden)]
 pub use self::body::{BodyCharge, ReceivedBody};
-#[doc(hidden)]
 pub use self::guard::{HostGuard, bearer, is_token};
-#[doc(hidden)]
 pub use self::listener::{bind, is_connection_error};
 pub use self::proxies::{NetworkError, TrustedProxies};
-#[doc(hidden)]
 pub use self::request_head::{Rejection, RequestHead};
-#[doc(hidden)]
 pub use self::response::{Body, empty_response, events_response, json_response, text_response};
-#[doc(hidden)]
 pub use self::serve::HttpServer;
 
 /// The limits of an HTTP server, which bound the memory and the connections that clients can occupy.

@@ -9,7 +9,6 @@ mod measured;
 
 use tracing::{Span, field};
 
-#[doc(hidden)]
 pub use self::measured::SessionTimer;
 use self::measured::{Measured, set_parent, trace_parent};
 

@@ -11,19 +11,16 @@ const MAX_POINTER: usize = 240;
 const MAX_ID: usize = 376;
 
 /// Quotes a foreign text for a message: shortened, and without characters that forge or hide a line.
-#[doc(hidden)]
 pub fn quoted(text: &str) -> String {
     format!("`{}`", shown(text, MAX_SHOWN))
 }
 
 /// Shortens a pointer for a message.
-#[doc(hidden)]
 pub fn shown_pointer(pointer: &str) -> String {
     shown(pointer, MAX_POINTER)
 }
 
 /// Shortens an id for a message. A valid id is never shortened.
-#[doc(hidden)]
 pub fn shown_id(id: &(impl fmt::Display + ?Sized)) -> String {
     shown(&id.to_string(), MAX_ID)
 }
@@ -69,7 +66,6 @@ pub fn escaped(text: &str) -> String {
 /// Returns true for a character that has no glyph or changes the order of the text, but for line ends and tabs.
 ///
 /// A joiner is one, although some texts need it: see [`hidden`].
-#[doc(hidden)]
 pub fn is_invisible(c: char) -> bool {
     match c {
         '\n' | '\r' | '\t' => false,
@@ -85,7 +81,6 @@ pub fn is_invisible(c: char) -> bool {
 }
 
 /// Returns true for the two characters that join their neighbours, or keep them apart.
-#[doc(hidden)]
 pub fn is_joiner(c: char) -> bool {
     matches!(c, '\u{200C}' | '\u{200D}')
 }

@@ -46,7 +46,6 @@ pub fn input<T: JsonSchema>() -> Value {
 }
 
 /// Returns true if the type is an enum without a tag, which may get variants that are not objects.
-#[doc(hidden)]
 #[must_use]
 pub fn is_untagged_choice<T: JsonSchema>() -> bool {
     values::is_untagged_choice(root(Contract::Deserialize, Described::of::<T>()).as_value())
@@ -54,7 +53,6 @@ pub fn is_untagged_choice<T: JsonSchema>() -> bool {
 
 /// Generates the schema of arguments that are one value, such as a map. A type of any value becomes an object with any
 /// properties. An empty description is omitted.
-#[doc(hidden)]
 #[must_use]
 pub fn whole_input<T: JsonSchema>(description: &str) -> Value {
     let mut schema = input::<T>();
@@ -85,7 +83,6 @@ pub fn whole_input<T: JsonSchema>(description: &str) -> Value {
 /// assert_eq!(schema["properties"], json!({ "force": { "type": "boolean", "description": "Overwrites files." } }));
 /// assert_eq!(schema["required"], json!(["force"]));
 /// ```
-#[doc(hidden)]
 #[must_use]
 pub fn property<T: JsonSchema>(name: &str, description: &str, is_required: bool) -> Value {
     finish_input(object(Described::of::<T>(), name, description, is_required), "")
@@ -117,7 +114,6 @@ pub fn output<T: JsonSchema>() -> Value {
 }
 
 /// Generates the schema of a form, in which each choice keeps its own description.
-#[doc(hidden)]
 #[must_use]
 pub fn form<T: JsonSchema>() -> Value {
     without_titles(root(Contract::Deserialize, Described::of::<T>()), &T::schema_name())

@@ -47,13 +47,11 @@ pub(crate) fn syntax_error(text: &[u8]) -> String {
 const MAX_DEPTH: usize = 127;
 
 /// Returns true if a tree is nested deeper than the parser accepts.
-#[doc(hidden)]
 pub fn is_too_deep(value: &Value) -> bool {
     is_too_deep_below(value, 0)
 }
 
 /// Returns true if a tree is nested deeper than the parser accepts when `n_levels` others contain it.
-#[doc(hidden)]
 pub fn is_too_deep_below(value: &Value, n_levels: usize) -> bool {
     MAX_DEPTH.checked_sub(n_levels).is_none_or(|levels| is_deeper(value, levels))
 }

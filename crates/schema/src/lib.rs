@@ -32,8 +32,8 @@
 //!
 //! `toolkit` exports this crate as `toolkit::schema`.
 //!
-//! The hidden modules and items are what the other crates of this workspace build on. They are not part of the public
-//! interface.
+//! The other modules are what the crates of this workspace share. They depend on an exact version of this crate, and a
+//! later one may change these modules.
 //!
 //! # Source
 //!
@@ -58,87 +58,57 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+pub mod alias;
 mod base64;
 mod check;
 pub mod close;
-#[doc(hidden)]
 pub mod compare;
+pub mod contradiction;
 mod cost;
 mod dialect;
 mod doc_link;
+pub mod equality;
 mod error;
 mod evaluate;
+pub mod example;
+pub mod excerpt;
+pub mod explore;
 mod failure;
+pub mod format;
 pub mod generate;
 mod graph;
 pub mod inline;
 mod interrupt;
+pub mod json;
+pub mod merge;
+pub mod normal;
 mod number;
+pub mod order;
+pub mod patterns;
+pub mod plan;
+pub mod pointer;
+pub mod portable;
 mod reference;
+pub mod repair;
+pub mod root;
 mod schema;
+pub mod suggest;
 mod tagged;
+pub mod tree;
 pub mod types;
+pub mod values;
 pub mod view;
 mod violation;
-
-#[doc(hidden)]
-pub mod alias;
-#[doc(hidden)]
-pub mod contradiction;
-#[doc(hidden)]
-pub mod equality;
-#[doc(hidden)]
-pub mod example;
-#[doc(hidden)]
-pub mod excerpt;
-#[doc(hidden)]
-pub mod explore;
-#[doc(hidden)]
-pub mod format;
-#[doc(hidden)]
-pub mod json;
-#[doc(hidden)]
-pub mod merge;
-#[doc(hidden)]
-pub mod normal;
-#[doc(hidden)]
-pub mod order;
-#[doc(hidden)]
-pub mod patterns;
-#[doc(hidden)]
-pub mod plan;
-#[doc(hidden)]
-pub mod pointer;
-#[doc(hidden)]
-pub mod portable;
-#[doc(hidden)]
-pub mod repair;
-#[doc(hidden)]
-pub mod root;
-#[doc(hidden)]
-pub mod suggest;
-#[doc(hidden)]
-pub mod tree;
-#[doc(hidden)]
-pub mod values;
-#[doc(hidden)]
 pub mod walk;
-#[doc(hidden)]
 pub mod width;
-
-#[doc(hidden)]
-pub use self::excerpt::{quoted, shown_id, shown_pointer};
-#[doc(hidden)]
-pub use self::json::{is_too_deep, is_too_deep_below};
-#[doc(hidden)]
-pub use self::pointer::child;
-#[doc(hidden)]
-pub use self::violation::{Repairs, declared_pointer};
 
 pub use self::base64::Base64;
 pub use self::error::{SchemaDiagnostic, SchemaError, SchemaErrorKind, ValidationError};
+pub use self::excerpt::{quoted, shown_id, shown_pointer};
 pub use self::format::enforce_formats;
 pub use self::interrupt::cancellable;
+pub use self::json::{is_too_deep, is_too_deep_below};
 pub use self::plan::{CheckPath, PlanObstacle};
+pub use self::pointer::child;
 pub use self::schema::Schema;
-pub use self::violation::{Violation, Violations};
+pub use self::violation::{Repairs, Violation, Violations, declared_pointer};

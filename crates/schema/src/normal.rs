@@ -29,6 +29,7 @@ const LATER: [&str; 11] = [
 /// A normalized schema.
 #[derive(Clone)]
 pub struct Normal {
+    /// The schema.
     pub schema: Value,
     /// The schema has a nested `$id`. It changes the base of the references below it, so that references cannot be
     /// resolved by their pointers.

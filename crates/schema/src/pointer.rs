@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 /// Returns the pointer of the part `token` of the value at `pointer`. The token is escaped.
-#[doc(hidden)]
 pub fn child(pointer: &str, token: &str) -> String {
     let mut child = String::with_capacity(pointer.len() + token.len() + 1);
     child.push_str(pointer);

@@ -120,14 +120,12 @@ impl Schema {
     }
 
     /// Wraps a schema that was derived from a Rust type. It is checked on first use.
-    #[doc(hidden)]
     pub const fn generated(value: Value) -> Self {
         Self { value, fallback: None, checked: OnceLock::new(), plan: OnceLock::new(), secret: OnceLock::new() }
     }
 
     /// Wraps a schema of another program. If it is invalid, `fallback` validates values in its place, and the other program
     /// is left to validate them. Then only [`Schema::check`] returns an error.
-    #[doc(hidden)]
     pub fn foreign(value: Value, fallback: &'static Schema) -> Self {
         Self { fallback: Some(fallback), ..Self::generated(value) }
     }
@@ -149,7 +147,6 @@ impl Schema {
 
     /// Does the same as [`Schema::check`], but drops the compiled validator: most tools of a large catalog are never
     /// called.
-    #[doc(hidden)]
     pub fn check_alone(&self) -> Result<(), SchemaError> {
         match self.checked.get() {
             Some(_) => self.check(),
@@ -158,7 +155,6 @@ impl Schema {
     }
 
     /// Returns the first keyword that needs the feature `jsonschema`, if it is disabled. Checks nothing else.
-    #[doc(hidden)]
     pub fn missing_feature(&self) -> Option<SchemaDiagnostic> {
         check::missing_feature(&self.value)
     }
@@ -175,13 +171,11 @@ impl Schema {
     }
 
     /// Returns the compiled form that validates while serde reads or writes, if the schema can be compiled to one.
-    #[doc(hidden)]
     pub fn plan(&self) -> Option<&Plan> {
         self.plan.get_or_init(|| Plan::compile(&self.value)).as_ref()
     }
 
     /// Returns how values are validated against the schema. This is decided once per schema.
-    #[doc(hidden)]
     #[must_use]
     pub fn path(&self) -> CheckPath {
         match self.plan() {
@@ -191,7 +185,6 @@ impl Schema {
     }
 
     /// Returns true if the schema is that of an array and restricts nothing but the items.
-    #[doc(hidden)]
     pub fn is_list_of_any_length(&self) -> bool {
         let says_nothing_more = |key: &String| {
             matches!(key.as_str(), "type" | "items" | "$schema" | "$defs" | "definitions" | "title" | "description")
@@ -339,7 +332,6 @@ impl Schema {
     /// # Errors
     ///
     /// Returns all violations as [`validate`](Self::validate) does, unless `may_be_repaired` returns true.
-    #[doc(hidden)]
     pub fn validate_unless(
         &self,
         instance: &Value,

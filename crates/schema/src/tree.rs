@@ -14,6 +14,7 @@ use super::json;
 use super::plan::{HeldNumber, Whole, read_located, read_tree};
 use super::pointer::{child, push_child};
 
+/// A JSON value, with the texts of its numbers that a tree cannot hold.
 #[derive(Debug)]
 pub struct Tree {
     /// The value, with the numbers as a tree stores them.
@@ -285,6 +286,7 @@ fn hold(value: &mut Value, pointer: &str, number_texts: &mut BTreeMap<String, Nu
     }
 }
 
+/// Returns true if `place` is the place of `pointer`, or within it.
 pub fn is_within(place: &str, pointer: &str) -> bool {
     place.strip_prefix(pointer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

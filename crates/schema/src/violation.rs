@@ -64,7 +64,6 @@ pub(crate) enum Wanted<'r> {
 }
 
 /// The changes that may repair a value.
-#[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repairs {
     /// Removing a `null`.
@@ -142,7 +141,6 @@ impl Violations {
     }
 
     /// Creates the violations of values that match the schema but not the Rust type, from their pointers and rules.
-    #[doc(hidden)]
     pub fn from_type_errors(errors: impl IntoIterator<Item = (String, String)>) -> Self {
         let violation = |(pointer, rule)| Violation {
             keyword: "type".to_owned(),
@@ -152,7 +150,6 @@ impl Violations {
     }
 
     /// Adds the violations of other values, and sorts all by pointer.
-    #[doc(hidden)]
     #[must_use]
     pub fn and(mut self, others: &[Violation]) -> Self {
         self.0.extend_from_slice(others);
@@ -161,7 +158,6 @@ impl Violations {
     }
 
     /// Applies a function to each violation, such as one that rewords it or moves its pointer.
-    #[doc(hidden)]
     pub fn reworded(mut self, reword: impl FnMut(&mut Violation)) -> Self {
         self.0.iter_mut().for_each(reword);
         self

@@ -20,7 +20,9 @@ pub(super) const MAX_NODES: usize = 100_000;
 pub enum Token<'a> {
     /// The value of the keyword itself.
     Only,
+    /// An item of the list, by its position.
     Index(usize),
+    /// The value of a name in the object.
     Name(&'a str),
 }
 
@@ -96,9 +98,13 @@ pub fn rebuild(keyword: &str, value: &Value, mut copy: impl FnMut(&Value) -> Val
 
 /// The kind of subschemas that a keyword contains.
 pub enum Holds {
+    /// The value is a subschema.
     One,
+    /// The value is a list of subschemas.
     List,
+    /// The values of the object are subschemas.
     Named,
+    /// The keyword contains no subschemas.
     None,
 }
 
@@ -127,7 +133,7 @@ pub fn holds(keyword: &str, value: &Value) -> Holds {
     }
 }
 
-// `dependencies` of draft-07 mixes schemas with lists of names.
+/// Returns true for an object or a boolean: `dependencies` of draft-07 mixes schemas with lists of names.
 pub fn is_schema(value: &Value) -> bool {
     matches!(value, Value::Object(_) | Value::Bool(_))
 }

@@ -69,7 +69,6 @@ mod summary;
 mod words;
 
 pub use self::bytes::OpenError;
-#[doc(hidden)]
 pub use self::docs::ArgsSize;
 pub use self::docs::{Detail, DocEntry, DocError, Docs, ResolveError, ToolDoc, ToolExample};
 pub use self::events::{Change, ChangeKind, Subscription};
@@ -78,10 +77,8 @@ pub use self::index::{Index, IndexError};
 pub use self::page::{CursorError, Page};
 pub use self::query::{BehaviorHint, Query};
 pub use self::ranking::{Field, Ranking, Weights};
-#[doc(hidden)]
 pub use self::saved::Fingerprint;
 pub use self::semantic::{Embedder, EmbedderError, Fusion, Semantic, SemanticError};
 pub use self::snapshot::Snapshot;
-#[doc(hidden)]
 pub use self::summary::SearchDoc;
 pub use self::summary::{SchemaInfo, Summary};

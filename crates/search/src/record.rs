@@ -120,7 +120,7 @@ impl Record {
     /// Calls `is_it` with the tags of the tool, and returns true if it does so for any of them.
     pub(super) fn has_tag(&self, is_it: impl Fn(&str) -> bool) -> bool {
         match &self.tool {
-            Source::Tool(tool) if tool.entry().is_none() => tool.tags().iter().any(|tag| is_it(tag)),
+            Source::Tool(tool) if !tool.is_linked() => tool.tags().iter().any(|tag| is_it(tag)),
             _ => self.summary().tags.iter().any(|tag| is_it(tag)),
         }
     }
@@ -128,7 +128,7 @@ impl Record {
     /// Returns the category of the tool.
     pub(super) fn category(&self) -> Option<&str> {
         match &self.tool {
-            Source::Tool(tool) if tool.entry().is_none() && tool.metadata().meta.is_none() => tool.category(),
+            Source::Tool(tool) if !tool.is_linked() && tool.metadata().meta.is_none() => tool.category(),
             _ => self.summary().category.as_deref(),
         }
     }
@@ -184,5 +184,5 @@ fn local(id: &str) -> ToolBackend {
 /// Returns a clone of a function, so that its generated metadata is not kept.
 fn transient(tool: &Tool) -> Cow<'_, Tool> {
     // Only functions generate metadata.
-    if tool.entry().is_some() { Cow::Owned(tool.clone()) } else { Cow::Borrowed(tool) }
+    if tool.is_linked() { Cow::Owned(tool.clone()) } else { Cow::Borrowed(tool) }
 }

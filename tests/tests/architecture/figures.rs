@@ -17,6 +17,8 @@ struct File {
     n_code: usize,
     /// Comments that head the items below them, where a file of that name would be found.
     n_sections: usize,
+    /// Public items and modules that are hidden from the documentation.
+    n_hidden: usize,
 }
 
 /// Prints the figures with `cargo test -p toolkit-tests --test architecture figures -- --nocapture`.
@@ -47,8 +49,9 @@ fn no_figure_of_the_structure_exceeds_its_limit() {
         (&format!("files with an `impl` of `{split}`"), n_split, 2, 2),
         ("comments that head a section", files.iter().map(|file| file.n_sections).sum(), 0, 3),
         ("names that more than four types share", shared_names().len(), 12, 12),
-        ("public types", public.values().sum(), 320, 410),
-        ("public types of `toolkit`", public["toolkit"], 95, 120),
+        ("hidden public items", files.iter().map(|file| file.n_hidden).sum(), 15, 31),
+        ("public types", public.values().sum(), 320, 490),
+        ("public types of `toolkit`", public["toolkit"], 95, 111),
         ("words of ARCHITECTURE.md", words, 2_000, 2_000),
     ];
     println!("| figure | now | limit | goal |\n|---|---:|---:|---:|");
@@ -80,6 +83,7 @@ fn files() -> Vec<File> {
                     n_lines: text.lines().count(),
                     n_code: code.count(),
                     n_sections: sections(&text),
+                    n_hidden: text.lines().filter(|line| line.trim() == "#[doc(hidden)]").count(),
                 }
             }));
         }

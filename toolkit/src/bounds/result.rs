@@ -143,7 +143,6 @@ impl BlockingResult for NoArguments {}
 pub trait ToolFailure {}
 
 /// An error type without a conversion.
-#[doc(hidden)]
 #[derive(Debug)]
 pub struct Unconvertible;
 

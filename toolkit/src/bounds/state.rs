@@ -54,7 +54,6 @@ impl<T: ?Sized + Send + Sync + 'static> State for T {}
 /// `Borrowed::<T>::from_host` resolves to the inherent functions below for special types, and otherwise to that of
 /// `FromHost`. The type decides, so an alias changes nothing. `X` defers the check of the rejecting bounds to the
 /// call.
-#[doc(hidden)]
 #[derive(Debug)]
 pub struct Borrowed<T: ?Sized, X = ()>(PhantomData<(X, Box<T>)>);
 
@@ -66,11 +65,10 @@ pub struct Borrowed<T: ?Sized, X = ()>(PhantomData<(X, Box<T>)>);
 #[doc(hidden)]
 pub trait Borrowable<X> {}
 
+#[doc(hidden)]
 impl<X> Borrowed<str, X> {
-    #[doc(hidden)]
     pub const STATE: Option<StateType> = None;
 
-    #[doc(hidden)]
     pub fn from_host(_: Host<'_>) -> Result<&str, ToolError>
     where
         String: Borrowable<X>,
@@ -79,11 +77,10 @@ impl<X> Borrowed<str, X> {
     }
 }
 
+#[doc(hidden)]
 impl<X> Borrowed<String, X> {
-    #[doc(hidden)]
     pub const STATE: Option<StateType> = None;
 
-    #[doc(hidden)]
     pub fn from_host(host: Host<'_>) -> Result<&String, ToolError>
     where
         String: Borrowable<X>,
@@ -92,11 +89,10 @@ impl<X> Borrowed<String, X> {
     }
 }
 
+#[doc(hidden)]
 impl<T: 'static, X> Borrowed<[T], X> {
-    #[doc(hidden)]
     pub const STATE: Option<StateType> = None;
 
-    #[doc(hidden)]
     pub fn from_host(_: Host<'_>) -> Result<&[T], ToolError>
     where
         Vec<T>: Borrowable<X>,
@@ -105,11 +101,10 @@ impl<T: 'static, X> Borrowed<[T], X> {
     }
 }
 
+#[doc(hidden)]
 impl<T: 'static, X> Borrowed<Vec<T>, X> {
-    #[doc(hidden)]
     pub const STATE: Option<StateType> = None;
 
-    #[doc(hidden)]
     pub fn from_host(host: Host<'_>) -> Result<&Vec<T>, ToolError>
     where
         Vec<T>: Borrowable<X>,

@@ -639,7 +639,6 @@ impl Context {
     }
 
     /// Attaches the parts of an HTTP request, which are read when a tool asks for them. Few tools do.
-    #[doc(hidden)]
     pub fn with_request(self, read: impl FnOnce() -> RequestParts + Send + 'static) -> Self {
         self.with(UnreadRequest(LazyLock::new(Box::new(read))))
     }

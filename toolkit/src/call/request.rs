@@ -129,7 +129,6 @@ impl RequestParts {
 
     /// Returns the first header with credentials that has this name, in any case: for clients that pass it on to the server
     /// that it is meant for. A tool declares the credentials that it needs.
-    #[doc(hidden)]
     #[must_use]
     pub fn credential(&self, name: &str) -> Option<&SecretString> {
         self.withheld.iter().find(|(other, _)| other.eq_ignore_ascii_case(name)).map(|(_, value)| value)

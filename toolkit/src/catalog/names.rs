@@ -9,7 +9,6 @@ use crate::tool::{Diagnostic, Text, Tool};
 
 /// A map from ids, ids without a version, bare names and aliases to the indexes of tools.
 #[derive(Clone, Default)]
-#[doc(hidden)]
 pub struct Names {
     owners: HashMap<Text, Owner, RandomState>,
     /// The index of the latest version of each tool: its highest release, or its highest pre-release without a release.

@@ -19,7 +19,6 @@ use crate::call::{ErrorKind, timer};
 /// alive. A host with its own threads attaches this value to the context of a call. Without it, `blocking` tools run
 /// on the threads of the runtime.
 #[cfg(feature = "async")]
-#[doc(hidden)]
 #[derive(Clone)]
 pub struct BlockingThreads(Arc<Spawn>);
 

@@ -102,7 +102,6 @@ pub fn list_tool(name: &str, tool: &Tool, revision: Revision) -> Value {
 
 /// Returns a function that does the same as [`list_tool`] for each of these tools, and builds and writes the schemas of a type
 /// once.
-#[doc(hidden)]
 pub fn tool_lister(tools: &[&Tool]) -> impl FnMut(&str, &Tool) -> ListEntry + use<> {
     let mut schemas = SharedSchemas::new(tools);
     let sorted = |mut value| {
@@ -128,7 +127,6 @@ pub fn tool_lister(tools: &[&Tool]) -> impl FnMut(&str, &Tool) -> ListEntry + us
 
 /// Does the same as [`tool_lister`] for a tool of another server, whose input schema is listed as that server lists it, with
 /// all keys in their order.
-#[doc(hidden)]
 #[must_use]
 pub fn list_proxied_tool(name: &str, tool: &Tool) -> ListEntry {
     let (mut input, output) = (input_once(tool), listed_output(tool));

@@ -49,7 +49,6 @@ pub enum ToolBackend {
 
 impl ToolBackend {
     /// Returns the rank of the kind, and the names of the backend. The preferred kind has the lowest rank.
-    #[doc(hidden)]
     #[must_use]
     pub fn ranked_names(&self) -> (u8, Vec<&str>) {
         match self {

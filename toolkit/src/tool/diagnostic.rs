@@ -189,7 +189,6 @@ pub struct Diagnostics(Vec<Diagnostic>);
 
 impl Diagnostics {
     /// Returns an error if there are diagnostics.
-    #[doc(hidden)]
     pub fn none_or(diagnostics: Vec<Diagnostic>) -> Result<(), Self> {
         if diagnostics.is_empty() { Ok(()) } else { Err(Self(diagnostics)) }
     }

@@ -35,7 +35,6 @@ pub type Text = Cow<'static, str>;
 /// The metadata of a tool: everything except its id and its schemas.
 ///
 /// Its JSON is part of the canonical form of a tool; see [`Tool::to_json`](super::Tool::to_json).
-#[doc(hidden)]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -201,7 +200,6 @@ impl Annotations {
 }
 
 /// The properties of how a tool is executed (`ToolExecution` of MCP).
-#[doc(hidden)]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -319,7 +317,6 @@ mod millis {
 /// A JSON value in the metadata of a tool: the text of the author, or a parsed value.
 ///
 /// Literals are equal if their values are equal.
-#[doc(hidden)]
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Literal {

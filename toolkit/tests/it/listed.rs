@@ -221,7 +221,7 @@ fn the_width_of_a_type_is_checked_and_not_listed() {
     assert_eq!(listed["outputSchema"], json!({ "type": "integer" }));
 
     let foreign = Tool::from_json(catalog.resolve("step").unwrap().to_json()).unwrap();
-    let proxied = toolkit::mcp::list_proxied_tool("step", &foreign);
+    let proxied = toolkit::internals::list_proxied_tool("step", &foreign);
     assert_eq!(proxied.input.value["properties"]["by"]["maximum"], i32::MAX);
     assert_eq!(proxied.output.unwrap().value["maximum"], i32::MAX);
 

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
-use toolkit::mcp::{ListEntry, Revision, list_tool, tool_lister};
+use toolkit::internals::{ListEntry, tool_lister};
+use toolkit::mcp::{Revision, list_tool};
 use toolkit::{Dispatcher, Tool, catalog, tool};
 
 thread_local! {

@@ -117,7 +117,6 @@ impl Chain {
     /// # Errors
     ///
     /// Returns the errors of [`Chain::run`].
-    #[doc(hidden)]
     pub async fn run_with(
         &self,
         dispatcher: &Dispatcher,

@@ -63,7 +63,6 @@ pub struct Step {
 
 /// The wait of a step before its tool is called; see [`Step::sleep`] and [`Step::until`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[doc(hidden)]
 pub enum Wait {
     /// A time after the step is reached.
     For(Duration),

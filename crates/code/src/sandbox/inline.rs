@@ -69,7 +69,6 @@ impl Inline {
 
     /// Creates a sandbox for an engine, from the function that creates the engine. The program must end soon after the
     /// flag is set.
-    #[doc(hidden)]
     #[must_use]
     pub fn new<E: Engine + 'static>(engine: impl Fn(Limits, Arc<AtomicBool>) -> E + Send + Sync + 'static) -> Self {
         let engine: Arc<NewEngine> = Arc::new(move |limits, stop| Box::new(engine(limits, stop)));

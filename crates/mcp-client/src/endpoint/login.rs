@@ -99,7 +99,6 @@ impl Endpoint {
     }
 
     /// Returns the source of the credentials in requests, for `login` of a command line.
-    #[doc(hidden)]
     #[must_use]
     pub fn credential_source(&self) -> CredentialSource {
         match &self.logins {

@@ -80,7 +80,6 @@ pub(super) fn front(value: &Value, names: &HashSet<&str>, budget: &mut usize) ->
 }
 
 /// Returns the pointer with `…` in place of each key that `schema` does not declare.
-#[doc(hidden)]
 pub fn declared_pointer(schema: &Value, pointer: &str) -> String {
     let mut names = HashSet::new();
     property_names(schema, &mut names);

@@ -54,7 +54,6 @@ pub struct Violation {
     pub suggestion: Option<String>,
     /// True if the violation concerns an optional property.
     #[serde(skip)]
-    #[doc(hidden)]
     pub optional: bool,
 }
 
@@ -75,7 +74,6 @@ impl Violation {
     }
 
     /// Appends the text of the violation, a single line.
-    #[doc(hidden)]
     pub fn push_to(&self, text: &mut String) {
         let start = text.len();
         match long(&self.pointer) {

@@ -45,7 +45,6 @@ pub enum Mode {
 
 /// The cause of an error of kind [`ErrorKind::CannotAsk`]: the client cannot ask its
 /// user in a mode.
-#[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnsupportedMode {
     mode: Mode,

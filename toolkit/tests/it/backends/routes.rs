@@ -4,8 +4,9 @@ use std::pin::{Pin, pin};
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-use toolkit::backend::{BackendCall, BackendResponse, BackendState, BackendStatus, Changes, OfferedTools};
+use toolkit::backend::{BackendCall, BackendResponse, BackendState, BackendStatus, OfferedTools};
 use toolkit::dispatch::BoxFuture;
+use toolkit::internals::Changes;
 use toolkit::prompt::{Completion, CompletionReference, CompletionRequest};
 use toolkit::tool::{ToolBackend, ToolId};
 

@@ -7,7 +7,6 @@ use serde_json::{Map, Value};
 use crate::pointer::child;
 
 /// The way in which values are validated against a schema.
-#[doc(hidden)]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CheckPath {
@@ -27,7 +26,6 @@ impl fmt::Display for CheckPath {
 }
 
 /// The first part of a schema that a plan does not support.
-#[doc(hidden)]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PlanObstacle {

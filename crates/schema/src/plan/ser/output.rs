@@ -165,6 +165,7 @@ pub struct Limited<'j> {
 }
 
 impl<'j> Limited<'j> {
+    /// Appends to `json`, until it has `max_bytes` bytes.
     pub fn new(json: &'j mut Vec<u8>, max_bytes: usize) -> Self {
         Self { json, max_bytes, is_exceeded: false }
     }
