@@ -1,4 +1,4 @@
-//! The backends of a program, by name.
+//! The backends of a program, by name, and their settings: the time of a request, and how long the tools of a lost one stay.
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
 use std::time::Duration;

@@ -2,6 +2,7 @@
 //!
 //! | module | part |
 //! |---|---|
+//! | this file | the options, by the headings of the help; `proxy`, `code`, `access_tokens` and others declare their own |
 //! | `mcp`, `otc`, `worker` | one protocol each; the steps of durable chains are those of a worker |
 //! | `proxy`, `code` | what `mcp` serves beside the tools of the program: those of other servers, and programs |
 //! | `access_tokens`, `views` | whom `mcp` serves over HTTP, and which callers of a proxy see what |

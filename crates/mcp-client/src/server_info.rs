@@ -1,4 +1,4 @@
-//! What a server declares about itself.
+//! What a server declares about itself, and what this client declares to it.
 
 use std::sync::LazyLock;
 

@@ -12,7 +12,7 @@
 //! | `shorten` | the text of a result that is longer than its tool declares |
 //! | `messages` | the events of a running tool as messages to the client |
 //! | `early_end` | what ends a call before its tool does |
-//! | `watch` | the metrics and the audit line of a call |
+//! | `watch` | the metrics of a call, and the end of its audit line, which `observe` writes |
 //! | `ask`, `permit_slot` | questions of the tool to the user of the client, during which the call gives its permit back |
 //! | `offer`, `task` | calls that may become tasks |
 

@@ -1,4 +1,5 @@
-//! Dispatch of messages to methods, independent of the transport, and of batches in `batch`. Calls of unknown tools end here.
+//! Dispatch of messages to methods, independent of the transport, and of batches in `batch`. Calls of unknown tools end here;
+//! `served` has the message with the nearest name.
 
 mod batch;
 

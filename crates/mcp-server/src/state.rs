@@ -1,4 +1,4 @@
-//! The state that all clones of a server share.
+//! The state that all clones of a server share, and how long clients may cache its lists.
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};

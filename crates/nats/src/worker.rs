@@ -7,13 +7,15 @@
 //! | `claims` | calls that run once among all workers, each with a record in a bucket |
 //! | `running` | the calls that run |
 //! | `discovery` | answers to requests about the worker |
-//! | `shared` | the limits, the statistics and the connection of the worker |
+//! | `limits` | the limits of a worker, with their defaults |
+//! | `shared` | the connection and the statistics of the worker |
 
 mod answer;
 mod call;
 mod claims;
 mod discovery;
 mod incoming;
+mod limits;
 mod reply;
 mod running;
 mod shared;
@@ -29,8 +31,8 @@ use toolkit::Dispatcher;
 use toolkit_runtime::ShutdownSignals;
 
 use self::incoming::{Arrival, Incoming};
+pub use self::limits::WorkerLimits;
 use self::reply::Reply;
-pub use self::shared::WorkerLimits;
 use self::shared::WorkerState;
 use crate::connect::{Connect, NatsError};
 use crate::subject::PREFIX;

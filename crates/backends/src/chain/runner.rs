@@ -1,4 +1,4 @@
-//! The way in which the steps of a chain are run.
+//! The way in which the steps of a chain are run, and when a failed one is repeated.
 
 use std::time::{Duration, Instant, SystemTime};
 

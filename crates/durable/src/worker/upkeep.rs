@@ -1,5 +1,5 @@
 //! The upkeep of a worker: it gives signs that it lives, compares its runs with the record, and removes dead workers, whose runs
-//! are queued again.
+//! are queued again. One is dead after `takeover_after` of `shared`; clients take it for dead after `MAX_SIGN_AGE` of `store`.
 
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};

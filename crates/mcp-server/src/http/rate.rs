@@ -1,4 +1,4 @@
-//! The rate limit of clients, with a token bucket for each.
+//! The rate limit of clients, with a token bucket for each. `auth` rejects a request beyond it (429, `Retry-After`).
 
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,4 @@
-//! The state that all calls of a worker share: its limits, its statistics and its connection.
+//! The state that all calls of a worker share: its connection and its statistics.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,6 +14,7 @@ use toolkit::{Dispatcher, ToolError};
 use toolkit_runtime::{BudgetShare, Mutex, SharedBudget};
 
 use super::claims::Claims;
+use super::limits::WorkerLimits;
 use super::running::RunningCalls;
 use crate::bodies::{Bodies, BodyReference};
 use crate::connect::{Connect, NatsError};
@@ -136,46 +137,6 @@ impl WorkerState {
 
 /// The time by which a tool's own timeout may be exceeded before the worker ends the call.
 const SLACK: Duration = Duration::from_millis(100);
-
-/// The limits of a [`Worker`](super::Worker).
-///
-/// # Examples
-///
-/// ```
-/// use std::time::Duration;
-/// use toolkit_nats::WorkerLimits;
-///
-/// let mut limits = WorkerLimits::default();
-/// limits.max_calls = 16;
-/// limits.shutdown_timeout = Duration::from_secs(60);
-/// ```
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct WorkerLimits {
-    /// The maximum number of concurrent calls. Default: 256.
-    pub max_calls: usize,
-    /// The timeout of a call. A shorter timeout of the tool or of the caller applies too. Default: 5 minutes.
-    pub call_timeout: Duration,
-    /// The time that running calls have to end after a shutdown was requested. Default: 30 s.
-    pub shutdown_timeout: Duration,
-    /// The interval in which a worker reports to the caller that a call still runs. Default: 5 s.
-    pub beat: Duration,
-    /// The maximum size of the arguments from the object store that the worker holds at the same time, in bytes. Further
-    /// calls with such arguments wait. Default: 256 MiB.
-    pub max_body_bytes: usize,
-}
-
-impl Default for WorkerLimits {
-    fn default() -> Self {
-        Self {
-            max_calls: 256,
-            call_timeout: Duration::from_secs(300),
-            shutdown_timeout: Duration::from_secs(30),
-            beat: Duration::from_secs(5),
-            max_body_bytes: 256 << 20,
-        }
-    }
-}
 
 /// The number and duration of calls, for `$SRV.STATS`.
 #[derive(Default)]

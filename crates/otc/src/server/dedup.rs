@@ -1,4 +1,4 @@
-//! Deduplication of calls by their id.
+//! Deduplication of calls by their id. How many responses are kept is a limit of `server`.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! The reason why a model stopped.
+//! The reason why a model stopped; each provider maps its own words to one.
 
 use std::borrow::Cow;
 use std::fmt;

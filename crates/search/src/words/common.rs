@@ -1,4 +1,4 @@
-//! Words that requests and tools of any kind contain.
+//! Words that requests and tools of any kind contain, for `evidence`. Stop words are in `words`.
 
 /// Returns true if a stem belongs to a common word, or is a number. Such words carry no topic of a request.
 pub(crate) fn is_common(stem: &str) -> bool {
