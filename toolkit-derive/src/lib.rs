@@ -19,6 +19,7 @@ mod attribute;
 mod catalog;
 mod concrete;
 mod doc_link;
+mod duration;
 mod expand;
 mod field;
 mod function;

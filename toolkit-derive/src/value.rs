@@ -194,22 +194,15 @@ fn not_a_text(meta: &Meta, item: &Expr, example: &str, report: &mut Report) {
     report.error(item, format!("the items of `{key}` must be string literals, as in `\"{example}\"`"));
 }
 
-/// Parses a duration such as `"30s"`, `"500ms"` or `"2m"`.
+/// Parses a duration of whole milliseconds such as `"30s"`, `"500ms"` or `"2m"`.
 pub(crate) fn duration(text: &LitStr, report: &mut Report) -> Option<Duration> {
     let value = text.value();
-    let digits = value.trim_end_matches(|c: char| !c.is_ascii_digit());
-    let millis = match &value[digits.len()..] {
-        "ms" => Some(1),
-        "s" => Some(1_000),
-        "m" => Some(60_000),
-        _ => None,
-    };
-    let parsed = digits.parse::<u64>().ok().zip(millis);
-    let millis = parsed.and_then(|(n, unit)| n.checked_mul(unit)).filter(|&millis| millis > 0);
-    if millis.is_none() {
+    let time = crate::duration::parse(&value);
+    let time = time.filter(|time| !time.is_zero() && time.subsec_nanos() % 1_000_000 == 0);
+    if time.is_none() {
         report.error(text, format!("`{value}` is not a duration; write `\"500ms\"`, `\"30s\"` or `\"2m\"`"));
     }
-    millis.map(Duration::from_millis)
+    time
 }
 
 pub(crate) fn value_of(meta: &Meta) -> Option<&Expr> {

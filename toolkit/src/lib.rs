@@ -93,6 +93,7 @@ pub mod internals {
     pub use crate::mcp::list::{list_proxied_tool, tool_lister};
     pub use crate::mcp::list_entry::ListEntry;
     pub use crate::tool::diagnostic::check_object;
+    pub use crate::tool::duration::parse as parse_duration;
     pub use crate::unwind::shielded;
 }
 

@@ -40,12 +40,14 @@
 //! | `foreign_schemas` | schemas of tools that are not functions of this program |
 //! | `contract` | the hash that an approval is tied to |
 //! | `backend` | references to what runs a tool |
+//! | `duration` | durations as people write them |
 
 mod adjusted;
 mod backend;
 mod builder;
 mod contract;
 pub(crate) mod diagnostic;
+pub(crate) mod duration;
 pub(crate) mod entry;
 mod foreign_schemas;
 mod id;

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use toolkit::catalog::Naming;
+use toolkit::internals::parse_duration;
 use toolkit_runtime::read_bounded;
 
 /// Returns the name of the program as the user typed it.
@@ -73,22 +74,10 @@ pub(crate) fn read_text(path: &Path, max: u64) -> Result<String, String> {
 
 /// Parses a duration: a number and a unit, or a number of seconds.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    let invalid = || "expected a number and a unit, such as 30s, 500ms or 2m".to_owned();
-    let unit_at = text.find(|c: char| c.is_ascii_alphabetic());
-    let (number, unit) = text.split_at(unit_at.unwrap_or(text.len()));
-    let seconds_in_unit = match unit {
-        "ms" => 0.001,
-        "" | "s" => 1.0,
-        "m" | "min" => 60.0,
-        "h" => 3600.0,
-        "d" => 86_400.0,
-        _ => return Err(invalid()),
-    };
-    let number: f64 = number.trim().parse().map_err(|_| invalid())?;
-    match Duration::try_from_secs_f64(number * seconds_in_unit) {
-        Ok(time) if !time.is_zero() => Ok(time),
-        _ => Err("a duration must be positive and finite".to_owned()),
-    }
+    let seconds = || text.trim().parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    let time = parse_duration(text).or_else(seconds);
+    time.filter(|time| !time.is_zero())
+        .ok_or_else(|| "expected a number above zero and a unit, such as 30s, 500ms or 2m".to_owned())
 }
 
 /// Returns the options of the place of durable chains. `is_switch` is true if a command has another meaning without

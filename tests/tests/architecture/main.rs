@@ -220,6 +220,7 @@ fn documented_modules(text: &str) -> Vec<String> {
 #[test]
 fn files_of_the_macros_that_are_those_of_the_library_are_links() {
     for (link, to) in [
+        ("toolkit-derive/src/duration.rs", "../../toolkit/src/tool/duration.rs"),
         ("toolkit-derive/src/name.rs", "../../toolkit/src/tool/name.rs"),
         ("toolkit-derive/src/tags.rs", "../../toolkit/src/tool/tags.rs"),
         ("crates/import/src/pointer.rs", "../../schema/src/pointer.rs"),

@@ -51,7 +51,7 @@ fn an_argument_has_a_message_with_its_remedy() {
         ("version = \"1\"", "`1` is not a semantic version; did you mean `\"1.0.0\"`?"),
         ("version = \"v1.2\"", "`v1.2` is not a semantic version; did you mean `\"1.2.0\"`?"),
         ("version = \"one\"", "`one` is not a semantic version; write `\"major.minor.patch\"`, as in `\"1.0.0\"`"),
-        ("timeout = \"5h\"", "`5h` is not a duration; write `\"500ms\"`, `\"30s\"` or `\"2m\"`"),
+        ("timeout = \"5w\"", "`5w` is not a duration; write `\"500ms\"`, `\"30s\"` or `\"2m\"`"),
         ("timeout = \"s\"", "`s` is not a duration; write `\"500ms\"`, `\"30s\"` or `\"2m\"`"),
         ("timeout = \"0ms\"", "`0ms` is not a duration; write `\"500ms\"`, `\"30s\"` or `\"2m\"`"),
         ("timeout", "`timeout` must be a string literal, as in `timeout = \"30s\"`"),

@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use toolkit::internals::parse_duration;
 
 /// The name of the argument that `usePrevious` passes.
 pub const PREVIOUS: &str = "previous";
@@ -113,21 +114,6 @@ fn is_false(flag: &bool) -> bool {
 
 /// The longest wait of a step.
 const MAX_WAIT: Duration = Duration::from_secs(366 * 24 * 60 * 60);
-
-/// Parses a whole number with a unit.
-fn duration(text: &str) -> Option<Duration> {
-    let unit = text.trim_start_matches(|c: char| c.is_ascii_digit());
-    let n: u64 = text[..text.len() - unit.len()].parse().ok()?;
-    let seconds = match unit {
-        "ms" => return Some(Duration::from_millis(n)),
-        "s" => 1,
-        "m" => 60,
-        "h" => 60 * 60,
-        "d" => 24 * 60 * 60,
-        _ => return None,
-    };
-    n.checked_mul(seconds).map(Duration::from_secs)
-}
 
 impl Step {
     /// Creates a step that calls a tool by any of its names, without arguments.
@@ -267,7 +253,7 @@ impl Step {
         match (&self.sleep, &self.until) {
             (None, None) => Ok(None),
             (Some(_), Some(_)) => Err(("/until", "write `sleep` or `until`, not both".to_owned())),
-            (Some(text), None) => match duration(text) {
+            (Some(text), None) => match parse_duration(text) {
                 Some(time) if time <= MAX_WAIT => Ok(Some(Wait::For(time))),
                 Some(_) => Err(("/sleep", "must be at most 366 days".to_owned())),
                 None => Err(("/sleep", "must be a time such as `500ms`, `90s`, `15m`, `24h` or `7d`".to_owned())),

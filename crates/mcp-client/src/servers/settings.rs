@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::Deserialize as _;
 use serde_json::Value;
 use toolkit::Coercion;
+use toolkit::internals::parse_duration;
 use toolkit_mcp::supported;
 
 #[cfg(feature = "oauth")]
@@ -167,26 +168,12 @@ fn count(value: &Value) -> Result<usize, String> {
 
 /// Reads a duration: a string with a unit, or a number of seconds.
 fn duration(value: &Value) -> Result<Duration, String> {
-    let seconds = match value {
-        Value::Number(seconds) => seconds.as_f64(),
-        Value::String(text) => seconds_in(text.trim()),
+    let duration = match value {
+        Value::Number(seconds) => seconds.as_f64().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
+        Value::String(text) => parse_duration(text.trim()),
         _ => None,
     };
-    let duration = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     duration
         .filter(|duration| !duration.is_zero())
         .ok_or_else(|| "must be a positive duration, such as `\"30s\"`, `\"500ms\"` or `\"2m\"`".to_owned())
-}
-
-fn seconds_in(text: &str) -> Option<f64> {
-    let unit_at = text.find(|c: char| c.is_ascii_alphabetic())?;
-    let (number, unit) = text.split_at(unit_at);
-    let seconds = match unit {
-        "ms" => 0.001,
-        "s" => 1.0,
-        "m" | "min" => 60.0,
-        "h" => 3600.0,
-        _ => return None,
-    };
-    Some(number.trim().parse::<f64>().ok()? * seconds)
 }

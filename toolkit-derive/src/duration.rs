@@ -1,0 +1,1 @@
+../../toolkit/src/tool/duration.rs
