@@ -7,7 +7,7 @@
 //! | `claims` | calls that run once among all workers, each with a record in a bucket |
 //! | `running` | the calls that run |
 //! | `discovery` | answers to requests about the worker |
-//! | `limits` | the limits of a worker, with their defaults |
+//! | `worker_limits` | the limits of a worker, with their defaults |
 //! | `shared` | the connection and the statistics of the worker |
 
 mod answer;
@@ -15,10 +15,10 @@ mod call;
 mod claims;
 mod discovery;
 mod incoming;
-mod limits;
 mod reply;
 mod running;
 mod shared;
+mod worker_limits;
 
 use std::future::Future;
 use std::pin::pin;
@@ -31,9 +31,9 @@ use toolkit::Dispatcher;
 use toolkit_runtime::ShutdownSignals;
 
 use self::incoming::{Arrival, Incoming};
-pub use self::limits::WorkerLimits;
 use self::reply::Reply;
 use self::shared::WorkerState;
+pub use self::worker_limits::WorkerLimits;
 use crate::connect::{Connect, NatsError};
 use crate::subject::PREFIX;
 

@@ -9,6 +9,7 @@ mod catalog;
 mod coercion;
 mod content;
 mod dispatch;
+mod durations;
 mod forms;
 mod identity;
 mod kinds;

@@ -14,8 +14,8 @@ use toolkit::{Dispatcher, ToolError};
 use toolkit_runtime::{BudgetShare, Mutex, SharedBudget};
 
 use super::claims::Claims;
-use super::limits::WorkerLimits;
 use super::running::RunningCalls;
+use super::worker_limits::WorkerLimits;
 use crate::bodies::{Bodies, BodyReference};
 use crate::connect::{Connect, NatsError};
 use crate::subject::{Subjects, tool_tokens};
