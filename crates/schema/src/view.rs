@@ -131,12 +131,17 @@ impl<'s> View<'s> {
         Self { document, layers: Vec::new(), variants: Vec::new(), accepts_null: false, reference: None, only: None }
     }
 
-    /// Creates the view of a value that matches one of several views.
+    /// Creates the view of a value that matches one of several views: the first one if all have the same schema.
     fn any_of(document: &'s Value, mut views: Vec<Self>) -> Self {
-        match views.len() {
-            1 => views.remove(0),
-            _ => Self { variants: views, ..Self::empty(document) },
+        let is_one = views.split_first().is_some_and(|(first, rest)| rest.iter().all(|view| view.is_equal(first)));
+        match is_one {
+            true => views.swap_remove(0),
+            false => Self { variants: views, ..Self::empty(document) },
         }
+    }
+
+    fn is_equal(&self, other: &Self) -> bool {
+        self.layers == other.layers && self.only == other.only && self.accepts_null == other.accepts_null
     }
 
     /// Creates the view of a schema in the same document.

@@ -96,6 +96,18 @@ fn the_fields_of_all_variants_are_those_of_an_object() {
 }
 
 #[test]
+fn a_field_that_all_variants_declare_alike_keeps_its_limits() {
+    let staff = json!({ "type": "array", "items": { "type": "string" }, "minItems": 1, "maxItems": 4 });
+    let variant = |kind| json!({ "properties": { "kind": { "const": kind }, "staff": staff } });
+    let schema = json!({ "type": "object", "oneOf": [variant("day"), variant("night"), variant("off")] });
+    let fields = fields(&schema);
+    let staff = fields.iter().find(|field| field.name == "staff").unwrap();
+    assert_eq!(staff.view.to_string(), "list of strings");
+    let limits: Vec<String> = staff.view.limits().iter().map(ToString::to_string).collect();
+    assert_eq!((limits, staff.view.part("items").is_some()), (vec!["1 to 4 items".to_owned()], true));
+}
+
+#[test]
 fn a_choice_beside_a_reference_is_part_of_the_view() {
     let schema = json!({
         "allOf": [{ "$ref": "#/$defs/Base" }],
