@@ -143,15 +143,18 @@ impl Content {
 
     /// Creates an embedded text resource.
     pub fn resource_text(uri: impl Into<String>, mime_type: impl Into<String>, text: impl Into<String>) -> Self {
-        let entry = |key: &str, value: String| (key.to_owned(), Value::String(value));
-        Content::Resource {
-            resource: Map::from_iter([
-                entry("uri", uri.into()),
-                entry("mimeType", mime_type.into()),
-                entry("text", text.into()),
-            ]),
-        }
+        embedded(uri.into(), mime_type.into(), "text", text.into())
     }
+
+    /// Creates an embedded resource from bytes, such as a file that is neither an image nor audio.
+    pub fn resource_bytes(uri: impl Into<String>, mime_type: impl Into<String>, bytes: &[u8]) -> Self {
+        embedded(uri.into(), mime_type.into(), "blob", base64(bytes))
+    }
+}
+
+fn embedded(uri: String, mime_type: String, key: &str, content: String) -> Content {
+    let fields = [("uri", uri), ("mimeType", mime_type), (key, content)];
+    Content::Resource { resource: fields.map(|(key, value)| (key.to_owned(), value.into())).into_iter().collect() }
 }
 
 impl Content {
