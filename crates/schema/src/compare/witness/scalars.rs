@@ -37,7 +37,7 @@ pub(super) fn texts(keywords: &Map<String, Value>, other: Option<&Value>) -> Vec
         let pattern = json!({ "type": "string", "pattern": keywords.get("pattern")? });
         Schema::from_value(pattern).ok()?.example()
     };
-    if keywords.contains_key("pattern") {
+    if ["pattern", "format"].iter().any(|keyword| keywords.contains_key(*keyword)) {
         let text: Map<String, Value> = keywords
             .iter()
             .filter(|(keyword, _)| *keyword != "examples")

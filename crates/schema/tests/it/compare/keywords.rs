@@ -121,3 +121,16 @@ fn a_listed_value_is_judged_by_each_keyword() {
         }
     }
 }
+
+#[test]
+fn an_example_has_the_formats_of_its_schema() {
+    let schema = |staff: Value| {
+        let date = json!({ "type": "string", "format": "date" });
+        json!({ "type": "object", "properties": { "date": date, "staff": staff }, "required": ["date", "staff"] })
+    };
+    let old = schema(json!({ "type": "string" }));
+    let new = schema(json!({ "type": "string", "pattern": "^N-\\d{4}$" }));
+    let differences = inputs(&old, &new);
+    let example = differences.iter().find_map(|difference| difference.example.as_ref()).unwrap();
+    assert_eq!(example["date"], "2024-05-06");
+}
