@@ -1,5 +1,6 @@
 //! `export`: writes the catalog in the format of another system.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -120,10 +121,7 @@ pub(crate) fn run(catalog: &Catalog, matches: &ArgMatches, program: &Program) ->
     let json = match export_as(catalog, format, options(matches))? {
         Some(export) => {
             report_limits(&export, matches.get_flag("losses"));
-            for (id, reasons) in &export.not_strict {
-                let why = reasons.first().map(ToString::to_string).unwrap_or_default();
-                let _ = writeln!(anstream::stderr(), "{} `{id}` is not strict: {}", style::NOTE, printable(&why));
-            }
+            report_not_strict(&export);
             report_losses(&export.losses, matches.get_flag("losses"));
             let leaves_out = matches.get_flag("without-rejected");
             for (id, loss) in export.rejected() {
@@ -189,6 +187,22 @@ fn report_limits(export: &Export, all: bool) {
     for usage in export.usage.iter().filter(|usage| all || usage.is_over()) {
         let label = if usage.is_over() { style::WARNING } else { style::NOTE };
         let _ = writeln!(err, "{label} {}", formats::usage_line(usage));
+    }
+}
+
+/// Reports the tools that are not strict, those with the same reason in one line.
+fn report_not_strict(export: &Export) {
+    let mut by_reason: BTreeMap<String, Vec<&ToolId>> = BTreeMap::new();
+    for (id, reasons) in &export.not_strict {
+        by_reason.entry(reasons.first().map(ToString::to_string).unwrap_or_default()).or_default().push(id);
+    }
+    for (why, ids) in by_reason {
+        let others = match ids.len() - 1 {
+            0 => " is".to_owned(),
+            n => format!(" and {} are", counted(n, "other tool")),
+        };
+        let (id, why) = (ids[0], printable(&why));
+        let _ = writeln!(anstream::stderr(), "{} `{id}`{others} not strict: {why}", style::NOTE);
     }
 }
 

@@ -380,7 +380,12 @@ fn an_export_for_a_provider_reports_its_losses() {
     let tool = add(&openai.json());
     assert_eq!((&tool["type"], &tool["strict"]), (&json!("function"), &json!(true)));
     assert_eq!(tool["parameters"]["required"], json!(["a", "b"]));
-    openai.says("is not strict: input").says("--losses lists them");
+    openai.says("not strict: input").says("--losses lists them");
+    let reasons: Vec<&str> =
+        openai.err.lines().filter_map(|line| line.split_once(" not strict: ")).map(|it| it.1).collect();
+    let mut distinct = reasons.clone();
+    distinct.dedup();
+    assert_eq!(reasons, distinct, "one line for each reason");
     let chat = tools(&["export", "--format", "openai-chat", "--losses"]).exits(0);
     assert_eq!(chat.json()[0]["type"], "function");
     chat.says("math:add:1.0.0: `version` is not supported");
