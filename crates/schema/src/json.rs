@@ -36,7 +36,9 @@ pub(crate) fn syntax_error(text: &[u8]) -> String {
         // `serde_json` may be compiled to accept numbers of any size.
         return "not valid JSON: number out of range".to_owned();
     };
-    let error = error.to_string();
+    // The jargon of `serde_json` for a text that starts like `null`, `true` or `false`.
+    let error =
+        error.to_string().replace("expected ident at", "expected a value, of which a text has double quotes, at");
     match error.strip_prefix("recursion limit exceeded") {
         Some(place) => format!("the JSON is nested deeper than 127 levels{place}"),
         None => format!("not valid JSON: {error}"),

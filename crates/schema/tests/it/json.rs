@@ -33,6 +33,7 @@ fn an_error_of_syntax_names_what_is_wrong() {
         (" \n", "not valid JSON: the text is empty; use `{}` for an empty object"),
         ("\u{feff}{}", "not valid JSON: it starts with a byte order mark"),
         (r#"{"a":1,"b":2,"a":3}"#, "not valid JSON: duplicate key `a` in an object at line 1 column 16"),
+        ("[nurse]", "not valid JSON: expected a value, of which a text has double quotes, at line 1 column 4"),
         ("[1,]", "not valid JSON: trailing comma at line 1 column 4"),
         ("{} x", "not valid JSON: trailing characters at line 1 column 4"),
         ("1e999", "not valid JSON: number out of range at line 1 column 5"),
