@@ -96,7 +96,10 @@ pub(crate) async fn with_servers(
     let mut problems = Vec::new();
     if let Some(file) = matches.get_one::<String>("proxy") {
         let servers = read_servers(file.as_ref(), &Logins::new(program).map_err(CommandError::usage)?)?;
-        problems.extend(servers.rejected().map(ToString::to_string));
+        for warning in servers.warnings() {
+            let _ = writeln!(anstream::stderr(), "{} {}", style::WARNING, printable(&format!("{file}: {warning}")));
+        }
+        problems.extend(servers.rejected().map(|rejected| format!("{file}: {rejected}")));
         let changes = ConfiguredServers::new(Arc::clone(&backends)).apply(servers);
         problems.extend(changes.rejected.iter().map(ToString::to_string));
         for name in trusted {

@@ -401,7 +401,7 @@ impl<'f> ServerEntry<'f> {
             }
             (Some(_), ..) => Ok(self.program().map(|program| McpBackend::stdio(name, program))),
             (_, Some(_), _) => Ok(self.endpoint().map(|endpoint| McpBackend::http(name, endpoint))),
-            _ => Err("`command` or `url` is required".to_owned()),
+            _ => Err(format!("`command` or `url` is required{}", self.fields.map(keys::meant).unwrap_or_default())),
         };
         let backend = backend.unwrap_or_else(|wrong| {
             self.wrong.push(wrong);

@@ -380,7 +380,7 @@ fn an_export_for_a_provider_reports_its_losses() {
     let tool = add(&openai.json());
     assert_eq!((&tool["type"], &tool["strict"]), (&json!("function"), &json!(true)));
     assert_eq!(tool["parameters"]["required"], json!(["a", "b"]));
-    openai.says("not strict: input").says("--losses lists them");
+    let openai = openai.says("not strict: input").says("--losses lists them");
     let reasons: Vec<&str> =
         openai.err.lines().filter_map(|line| line.split_once(" not strict: ")).map(|it| it.1).collect();
     let mut distinct = reasons.clone();
@@ -607,8 +607,11 @@ fn check_warns_of_instructions_that_a_host_cuts() {
 fn a_server_that_does_not_start_is_reported_with_its_command() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("servers.json");
-    std::fs::write(&file, r#"{"mcpServers":{"absent":{"command":"/nowhere/at-all"}}}"#).unwrap();
+    std::fs::write(&file, r#"{"mcpServers":{"absent":{"command":"/nowhere/at-all","arg":[]}}}"#).unwrap();
     let ran = tools(&["list", "--proxy", file.to_str().unwrap()]);
+    let warning =
+        format!("{}: the server `absent`: `arg` is unknown and has no effect; did you mean `args`?", file.display());
+    assert!(ran.err.contains(&warning), "{}", ran.err);
     assert!(
         ran.err.contains("the MCP server `absent` cannot be started") && ran.err.contains("/nowhere/at-all"),
         "{}",

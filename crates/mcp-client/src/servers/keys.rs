@@ -91,12 +91,30 @@ pub(super) fn get<'f>(fields: &'f Map<String, Value>, key: &str) -> Option<(&'st
     })
 }
 
+fn effect(key: &str) -> Option<&'static Effect> {
+    KEYS.iter().find(|(name, _)| *name == key).map(|(_, effect)| effect)
+}
+
+/// Returns the key that is nearest to an unknown one.
+fn near(key: &str) -> Option<&'static str> {
+    if effect(key).is_some() { None } else { suggest(key, KEYS.iter().map(|(name, _)| *name)) }
+}
+
+/// Returns the end of the error of an entry with neither a program nor a URL, with the misspelt key that names one.
+pub(super) fn meant(fields: &Map<String, Value>) -> String {
+    let misspelt = fields.iter().find_map(|(key, _)| {
+        let near = near(key).filter(|near| matches!(effect(near), Some(Is("command" | "url"))))?;
+        Some(format!("; did you mean `{near}` by `{}`?", key.escape_debug()))
+    });
+    misspelt.unwrap_or_default()
+}
+
 /// Returns a warning for each key without effect. Reports keys of which only one could have an effect.
 pub(super) fn check(fields: &Map<String, Value>, wrong: &mut Vec<String>) -> Vec<String> {
     let (mut warnings, mut spelled) = (Vec::new(), HashMap::new());
     for (key, _) in fields.iter().filter(|(_, value)| !value.is_null()) {
         let shown = || key.chars().take(64).collect::<String>().escape_debug().to_string();
-        match KEYS.iter().find(|(name, _)| name == key).map(|(_, effect)| effect) {
+        match effect(key) {
             Some(Describes) => {}
             Some(Is(name)) => {
                 if let Some(other) = spelled.insert(*name, key) {
@@ -110,8 +128,7 @@ pub(super) fn check(fields: &Map<String, Value>, wrong: &mut Vec<String>) -> Vec
             // A comment.
             None if key.starts_with(['_', '$', '/', '#']) => {}
             None => {
-                let near = suggest(key, KEYS.iter().map(|(name, _)| *name));
-                let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+                let near = near(key).map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
                 warnings.push(format!("`{}` is unknown and has no effect{near}", shown()));
             }
         }
