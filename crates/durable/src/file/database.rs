@@ -149,6 +149,8 @@ pub(super) fn open(path: &Path, is_worker: bool) -> Result<Connection, DurableEr
     loop {
         match prepare(&mut connection, is_worker) {
             Ok(FileState::Ready) => return Ok(connection),
+            // A worker that starts has created the file, and its tables are next.
+            Ok(FileState::Empty) if begun.elapsed() < BUSY_TIMEOUT => std::thread::sleep(Duration::from_millis(20)),
             Ok(FileState::Empty) => {
                 return Err(missing(path, "has no tables yet: a worker creates them when it starts"));
             }
