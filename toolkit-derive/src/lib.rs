@@ -9,7 +9,8 @@
 //! | `tool`, `module`, `concrete`, `catalog` | the entry of each macro |
 //! | `attribute`, `arg`, `requirements` | the arguments of the attributes: which there are, and which exclude each other |
 //! | `value`, `json`, `doc_link` | the value of one argument: texts, numbers, types, JSON; doc comments as descriptions, without links to items |
-//! | `name`, `tags` | the rules for names and tags |
+//! | `name`, `tags`, `duration` | the rules for names, tags and durations |
+//! | `literal_bounds` | defaults outside of their own bounds |
 //! | `function`, `parameter`, `field`, `scan` | the signature: arguments and state, attributes of serde, types without a schema |
 //! | `expand`, `input` | the generated code |
 #![expect(missing_docs, reason = "rustdoc would append it to the documentation of the re-export in `toolkit`")]

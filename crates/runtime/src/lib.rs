@@ -17,7 +17,7 @@
 //!
 //! - [`spawn_tool`] runs tools on threads without I/O, or with [`ToolPolls`] on a thread that the server can replace, and
 //!   [`CallLimiter`] bounds the number of concurrent calls.
-//! - [`ShutdownSignals`] waits for SIGTERM and Ctrl-C.
+//! - [`ShutdownSignals`] waits for SIGTERM, SIGHUP and Ctrl-C.
 //!
 //! For clients:
 //!
