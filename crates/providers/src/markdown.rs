@@ -94,7 +94,7 @@ fn arguments(tool: &Tool, text: &mut String) {
         let default = argument.get("default").map(|value| format!(" Default: `{}`.", code(&value.to_string())));
         let description = format!("{description}{}", default.unwrap_or_default());
         let (kind, required) = (cell(&kind(argument)), if required { "yes" } else { "no" });
-        let _ = writeln!(text, "| `{}` | {kind} | {required} | {} |", code(name), cell(&description));
+        let _ = writeln!(text, "| `{}` | {kind} | {required} | {} |", cell(&code(name)), cell(&description));
     }
     text.push('\n');
 }
@@ -137,7 +137,7 @@ fn one_line(text: &str) -> String {
 
 /// Escapes text for a code span.
 fn code(text: &str) -> String {
-    text.replace('`', "'").replace('|', "\\|").chars().filter(|c| !c.is_control()).collect()
+    text.replace('`', "'").chars().filter(|c| !c.is_control()).collect()
 }
 
 /// Returns the anchor that Markdown renderers generate for a heading.

@@ -3,6 +3,7 @@
 mod adapters;
 mod cost;
 mod html;
+mod markdown;
 mod matrix;
 mod openapi;
 mod order;
