@@ -10,6 +10,8 @@ use tower::retry::budget::TpsBudget;
 
 use super::tools::dispatcher;
 
+const MINUTE: Duration = Duration::from_secs(60);
+
 /// A layer that uses the paused clock.
 fn retry() -> Retry {
     Retry::new().timer(tokio::time::sleep)
@@ -87,22 +89,43 @@ async fn the_number_of_attempts_is_limited() {
     }
 }
 
-#[tokio::test(start_paused = true)]
-async fn delays_double_up_to_the_maximum_with_jitter() {
-    let retry = retry().attempts(6).backoff(Duration::from_secs(1), Duration::from_secs(4));
-    let (dispatcher, seen) = dispatcher(|builder| builder.layer(retry));
-    let mut waits = Vec::new();
-    for _ in 0..20 {
+#[tokio::test]
+async fn each_delay_doubles_up_to_the_maximum_and_is_reduced_by_up_to_a_half() {
+    const LIMITS: [u64; 5] = [1, 2, 4, 4, 4];
+
+    let (sender, mut delays) = tokio::sync::mpsc::unbounded_channel();
+    let timer = move |delay: Duration| {
+        sender.send(delay).unwrap();
+        std::future::ready(())
+    };
+    let retry = Retry::new().attempts(6).backoff(Duration::from_secs(1), Duration::from_secs(4)).timer(timer);
+    // The default budget would withhold some of these retries.
+    let (dispatcher, seen) = dispatcher(|builder| builder.layer(retry.budget(TpsBudget::new(MINUTE, 1_000, 1.0))));
+    let mut longest = [Duration::ZERO; LIMITS.len()];
+    for _ in 0..50 {
         seen.fail_with(always().take(6));
-        let start = Instant::now();
         assert!(dispatcher.call("flaky", "{}").await.is_err());
-        // 1 + 2 + 4 + 4 + 4 s, and at least half of each.
-        let waited = start.elapsed();
-        assert!((Duration::from_millis(7_500)..=Duration::from_millis(15_010)).contains(&waited), "{waited:?}");
-        waits.push(waited);
+        for (limit, longest) in LIMITS.map(Duration::from_secs).into_iter().zip(&mut longest) {
+            let delay = delays.try_recv().unwrap();
+            assert!(delay >= limit / 2 && delay <= limit, "{delay:?} of {limit:?}");
+            *longest = delay.max(*longest);
+        }
+        assert!(delays.try_recv().is_err());
     }
-    waits.dedup();
-    assert!(waits.len() > 10, "those who failed together come back together: {waits:?}");
+    // Of 50 delays, all would be in the lower half of the range by a chance of 1 to 10^15.
+    for (limit, longest) in LIMITS.map(Duration::from_secs).into_iter().zip(longest) {
+        assert!(longest > limit * 3 / 4, "{longest:?} of {limit:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_layer_makes_three_attempts_by_default() {
+    for retry in [Retry::new(), Retry::default()] {
+        let (dispatcher, seen) = dispatcher(|builder| builder.layer(retry.timer(|_| std::future::ready(()))));
+        seen.fail_with(always());
+        assert!(dispatcher.call("flaky", "{}").await.is_err());
+        assert_eq!(seen.begun(), 3);
+    }
 }
 
 #[tokio::test(start_paused = true)]

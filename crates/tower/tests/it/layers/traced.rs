@@ -142,6 +142,29 @@ async fn long_values_are_truncated() {
 }
 
 #[tokio::test]
+async fn a_value_is_truncated_beyond_its_limit_of_16_kib_and_not_at_it() {
+    let recorded = async |traced: Traced, n_letters: usize| {
+        let arguments = format!(r#"{{"user":"{}","password":"p"}}"#, "u".repeat(n_letters));
+        let span = span_of(traced.arguments(true), &arguments).await;
+        attribute(&span, "gen_ai.tool.call.arguments").unwrap().to_owned()
+    };
+    let n_others = recorded(Traced::new(), 0).await.len();
+    for (n_bytes, traced) in [(16 << 10, Traced::default()), (100, Traced::new().max_bytes(100))] {
+        let exact = recorded(traced, n_bytes - n_others).await;
+        assert!(exact.len() == n_bytes && exact.ends_with('}'), "{exact}");
+        let longer = recorded(traced, n_bytes - n_others + 1).await;
+        assert!(longer.len() == n_bytes + '…'.len_utf8() && longer.ends_with('…'), "{longer}");
+    }
+}
+
+#[tokio::test]
+async fn a_default_layer_records_neither_arguments_nor_results() {
+    let span = span_of(Traced::default(), ARGUMENTS).await;
+    assert_eq!(attribute(&span, "gen_ai.tool.call.arguments"), None);
+    assert_eq!(attribute(&span, "gen_ai.tool.call.result"), None);
+}
+
+#[tokio::test]
 async fn one_span_covers_all_attempts() {
     let spans = spans_of(Traced::new(), async |dispatcher| {
         let arguments = r#"{"user":"busy","password":"p"}"#;
