@@ -63,6 +63,23 @@ fn what_is_no_time_is_reported_with_what_to_write() {
 }
 
 #[test]
+fn a_wait_of_366_days_is_accepted_in_each_unit_and_a_longer_one_is_not() {
+    const DAYS: u64 = 366;
+
+    for (unit, n_per_day) in [("d", 1), ("h", 24), ("m", 1_440), ("s", 86_400), ("ms", 86_400_000)] {
+        let check = |n: u64| after("sleep", &format!("{n}{unit}")).check(&dispatcher());
+        assert!(check(DAYS * n_per_day).is_ok(), "{unit}");
+        let diagnostics = check(DAYS * n_per_day + 1).unwrap_err();
+        assert_eq!(diagnostics[0].message(), "must be at most 366 days", "{unit}");
+    }
+    for (days, is_accepted) in [(0, true), (365, true), (367, false)] {
+        let end = SystemTime::now() + Duration::from_secs(days * 86_400);
+        let chain = Chain::new().then(Step::new("run:mix").arg("a", 1).arg("b", 0).until(end));
+        assert_eq!(chain.check(&dispatcher()).is_ok(), is_accepted, "{days}");
+    }
+}
+
+#[test]
 fn a_wait_needs_an_asynchronous_run() {
     let outcome = after("sleep", "1ms").run_sync(&dispatcher(), &Context::new()).unwrap();
     let error = outcome.error().unwrap();
