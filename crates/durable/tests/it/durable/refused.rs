@@ -21,6 +21,40 @@ async fn worker_fails(connect: Connect) -> String {
     error
 }
 
+#[test]
+fn a_place_is_a_url_of_postgres_or_the_path_of_a_database() {
+    for place in [
+        "postgres://orders@db.example.org/runs",
+        "postgresql://orders@db.example.org/runs",
+        "runs.db",
+        "a/runs.sqlite",
+        "/runs.sqlite3",
+        "sqlite:runs",
+        "sqlite:a://b",
+    ] {
+        assert!(Connect::new(place).is_ok(), "{place}");
+    }
+    for place in
+        ["", "runs", "runs.txt", "db", "sqlite:", "mysql://a/runs", "mysql://a/runs.db", "postgres://[::1/runs"]
+    {
+        assert!(matches!(Connect::new(place), Err(DurableError::Url)), "{place}");
+    }
+}
+
+#[tokio::test]
+async fn the_name_of_an_application_has_3_to_256_letters_digits_hyphens_and_underscores() {
+    let place = Place::file();
+    let connected = async |name: &str| Client::connect(&Connect::file(place.path()).application(name)).await.map(drop);
+    for name in ["abc", "a-1", "___", &"a".repeat(256)] {
+        // The name is valid, but there is no file yet.
+        assert!(matches!(connected(name).await, Err(DurableError::Missing { .. })), "{name}");
+    }
+    for name in ["", "ab", "abC", "a b", "ab.", "äbc", &"a".repeat(257)] {
+        assert!(matches!(connected(name).await, Err(DurableError::Application(got)) if got == name), "{name}");
+    }
+    assert_eq!(Connect::file("runs.db").application_name(), "toolkit");
+}
+
 #[tokio::test]
 #[ignore = "needs a Postgres server"]
 async fn a_user_without_privileges_gets_the_reason_and_changes_nothing() {
