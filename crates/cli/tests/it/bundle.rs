@@ -106,6 +106,18 @@ fn an_incomplete_bundle_is_refused_and_leaves_no_file() {
     assert_eq!(left.len(), 2, "{left:?}");
 }
 
+#[test]
+fn the_name_of_a_bundle_has_1_to_64_letters_digits_and_signs() {
+    let directory = directory("names");
+    let (path, small) = (directory.join("x.mcpb"), program(&directory, "small", b"\x7fELF"));
+    for name in ["a", "A-1_b.c", &"a".repeat(64)] {
+        mcpb(&path, &["--program", &small, "--name", name]).exits(0);
+    }
+    for name in ["", ".a", "a b", "a/b", "ä", &"a".repeat(65)] {
+        mcpb(&path, &["--program", &small, "--name", name]).exits(2).says("must be 1 to 64 letters");
+    }
+}
+
 /// SIGTERM arrives while a program is compressed that is far too large for the time of a test.
 #[cfg(unix)]
 #[test]
