@@ -68,6 +68,22 @@ async fn long_arguments_are_truncated_and_old_calls_forgotten() {
 }
 
 #[tokio::test]
+async fn arguments_of_4096_bytes_are_shown_whole_and_longer_ones_to_that_length() {
+    let service = service();
+    for n_bytes in [4095, 4096, 4097, 4098, 5000] {
+        let mut arguments = format!(r#"{{"a": 1, "b": 2, "c": "{}"}}"#, "c".repeat(n_bytes - 25));
+        assert_eq!(arguments.len(), n_bytes);
+        call(&service, None, "math_add", &arguments).await;
+        let events = get(&service, "/explorer/events").await.events().await;
+        if n_bytes > 4096 {
+            arguments.truncate(4096);
+            arguments.push('…');
+        }
+        assert_eq!(events.last().unwrap()["arguments"], arguments, "{n_bytes}");
+    }
+}
+
+#[tokio::test]
 async fn callers_see_their_own_calls_and_operators_those_of_all() {
     let service = http().verify(Users).into_service();
     for user in ["ann", "bob", "ann"] {
