@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 use toolkit::call::{CancelToken, ErrorKind, TraceContext};
 use toolkit::stream::Event;
 use toolkit::{Chunks, Content, Context, Structured, ToolError, catalog, tool};
-use toolkit_nats::NatsBackend;
+use toolkit_nats::{NatsBackend, WorkerLimits};
 
 use super::*;
 
@@ -259,4 +259,12 @@ async fn many_calls_at_once_get_each_their_own_result() {
         let (n, sum) = soon(call).await.unwrap();
         assert_eq!(sum.unwrap(), 2 * n);
     }
+}
+
+#[test]
+fn the_default_limits_of_a_worker_are_the_documented_ones() {
+    let limits = WorkerLimits::default();
+    assert_eq!((limits.max_calls, limits.max_body_bytes), (256, 256 << 20));
+    let times = [limits.call_timeout, limits.shutdown_timeout, limits.beat];
+    assert_eq!(times, [300, 30, 5].map(Duration::from_secs));
 }
