@@ -78,6 +78,20 @@ async fn null_counts_as_absent() {
     http::call(&router, request).await.is(200);
 }
 
+#[tokio::test]
+async fn the_ids_of_a_call_have_1_to_256_bytes() {
+    let router = Server::new(doorbell().await).into_service();
+    for field in ["call_id", "trace_id"] {
+        for (id, status) in
+            [("a".repeat(256), 200), ("a".repeat(257), 400), ("ä".repeat(129), 400), (String::new(), 400)]
+        {
+            let mut request = ring();
+            request[field] = id.into();
+            http::call(&router, request).await.is(status);
+        }
+    }
+}
+
 /// Schedules a delivery.
 #[tool(namespace = "Deliveries", name = "Schedule", version = "1.0.0")]
 fn schedule(days: Vec<u8>, urgent: bool) -> String {

@@ -30,6 +30,18 @@ async fn soon<T>(future: impl Future<Output = T>) -> T {
     tokio::time::timeout(PATIENCE, future).await.expect("nothing hangs")
 }
 
+#[test]
+fn the_default_limits_are_the_documented_ones() {
+    let limits = Limits::default();
+    let sizes = [limits.max_body_bytes, limits.max_pending_bytes, limits.max_cached_bytes];
+    assert_eq!(sizes, [16 << 20, 64 << 20, 16 << 20]);
+    assert_eq!([limits.max_calls, limits.max_connections, limits.max_cached_responses], [256, 1024, 1024]);
+    assert_eq!(limits.call_timeout, Duration::from_secs(300));
+    assert_eq!([limits.read_timeout, limits.shutdown_timeout], [Duration::from_secs(30); 2]);
+    assert_eq!(limits.drain_delay, Duration::ZERO);
+    assert!(!limits.trusted_proxies.contains([127, 0, 0, 1].into()));
+}
+
 #[tokio::test]
 async fn calls_that_do_not_end_are_cancelled_when_the_server_stops() {
     let mut limits = Limits::default();
