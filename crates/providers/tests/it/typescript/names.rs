@@ -73,6 +73,29 @@ fn the_highest_version_of_a_tool_is_declared() {
     assert_eq!(declared.names.get(Some("files"), "read").unwrap().id().version(), Some("1.10.0"));
 }
 
+#[test]
+fn what_a_declaration_does_not_express_of_a_record_is_a_loss() {
+    let owned = |(pointer, reason): &(&str, &str)| ((*pointer).to_owned(), (*reason).to_owned());
+    let sentence = ("/description", "is reduced to its first sentence");
+    for (detail, expected) in [
+        (Detail::Full, vec![]),
+        (Detail::Compact, vec![sentence]),
+        (Detail::Signatures, vec![("/description", "is not expressed"), ("/deprecated", "is not supported")]),
+    ] {
+        let losses = |namespace: &'static str, name: &'static str| {
+            let tool = Tool::builder(name).namespace(namespace).description("Reads. All.").deprecated("read");
+            let declared = declarations(&Catalog::new([tool.build().unwrap()]).unwrap(), detail);
+            let losses = declared.losses.into_iter().flat_map(|(_, losses)| losses);
+            losses.map(|loss| (loss.pointer, loss.reason)).collect::<Vec<_>>()
+        };
+        let found = losses("files", "read");
+        assert_eq!(found, expected.iter().map(owned).collect::<Vec<_>>(), "{detail:?}");
+        let names = [("/name", "is written as `read_all`"), ("/namespace", "is written as `cloud_files`")];
+        let found = losses("cloud.files", "read-all");
+        assert_eq!(found, names.iter().chain(&expected).map(owned).collect::<Vec<_>>(), "{detail:?}");
+    }
+}
+
 proptest! {
     #[test]
     fn no_two_tools_have_the_same_name(

@@ -145,3 +145,20 @@ fn tools_share_equal_types_and_different_ones_get_numbers() {
     "#]]
     .assert_eq(&declarations(&catalog, Detail::Signatures).text);
 }
+
+#[test]
+fn a_number_is_not_that_of_a_type_with_its_own_name() {
+    let tool = |name: &'static str, ty: &str| {
+        let point = |next: &str| json!({ "type": "object", "properties": { "x": { "type": ty }, "next": { "$ref": format!("#/$defs/{next}") } } });
+        let defs = json!({ "P": point("P"), "P2": point("P2") });
+        let properties = json!({ "a": { "$ref": "#/$defs/P" }, "b": { "$ref": "#/$defs/P2" } });
+        let input = json!({ "type": "object", "properties": properties, "$defs": defs });
+        Tool::builder(name).input(input).build().unwrap()
+    };
+    let catalog = Catalog::new([tool("a", "number"), tool("b", "string")]).unwrap();
+    let text = declarations(&catalog, Detail::Signatures).text;
+    let names: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("type ")?.split(' ').next()).collect();
+    let distinct: std::collections::BTreeSet<&str> = names.iter().copied().collect();
+    assert_eq!((names.len(), distinct.len()), (4, 4), "{text}");
+    assert!(distinct.contains("P") && distinct.contains("P2") && distinct.contains("P3"), "{text}");
+}
