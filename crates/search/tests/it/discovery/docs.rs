@@ -76,6 +76,33 @@ fn an_example_that_violates_the_schema_is_an_error() {
 }
 
 #[test]
+fn an_error_names_an_example_without_a_title_by_its_number() {
+    let wrong = |nth: usize| {
+        let args = |n: usize| if n == nth { json!({ "title": 1 }) } else { json!({ "title": "Leak" }) };
+        let examples = (1..=3).map(|n| ToolExample::new(args(n))).collect();
+        docs(&[ticket()]).register_examples("ticket:create", examples).unwrap_err().to_string()
+    };
+    for nth in 1..=3 {
+        assert!(wrong(nth).starts_with(&format!("the arguments of example `{nth}` do not match")), "{}", wrong(nth));
+    }
+}
+
+#[test]
+fn texts_of_an_example_are_cut_beyond_their_limits_and_not_at_them() {
+    for (n_more, is_cut) in [(0, false), (1, true)] {
+        let [description, hint] =
+            [ToolExample::MAX_DESCRIPTION, ToolExample::MAX_RESULT_HINT].map(|limit| "ä".repeat(limit + n_more));
+        let docs = docs(&[ticket()]);
+        let example = ToolExample::new(json!({ "title": "Leak" })).description(&*description).result_hint(&*hint);
+        docs.register_examples("ticket:create", vec![example]).unwrap();
+        let kept = docs.examples("ticket:create", 1).unwrap().remove(0);
+        assert_eq!((kept.description == description, kept.result_hint == hint), (!is_cut, !is_cut));
+        assert!(kept.description.chars().count() <= ToolExample::MAX_DESCRIPTION, "{}", kept.description);
+        assert!(kept.result_hint.chars().count() <= ToolExample::MAX_RESULT_HINT, "{}", kept.result_hint);
+    }
+}
+
+#[test]
 fn errors_contain_the_available_alternatives() {
     let docs = docs(&[]);
     assert_eq!(docs.describe("a", Detail::Full).unwrap_err().to_string(), "no tool is named `a`");

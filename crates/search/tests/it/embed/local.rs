@@ -63,6 +63,34 @@ fn a_model_is_loaded_from_its_folder() {
     assert_eq!(vectors[0], vectors[3]);
 }
 
+/// The vectors of the small model, which a program of a few lines of Python has computed from the definition of BERT.
+#[test]
+fn vectors_of_a_small_model_match_the_definition_of_the_architecture() {
+    let folder = folder("defined");
+    tiny::write(&folder);
+    let check = |texts: [(&str, [f32; 4]); 3]| {
+        let model = LocalModel::open(&folder).unwrap();
+        for (text, expected) in texts {
+            let vector = embed(&model, &[text]).remove(0);
+            let worst = expected.iter().zip(&vector).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+            assert!(worst < 1e-4, "{text:?}: {vector:?}");
+        }
+    };
+    check([
+        ("sends a mail.", [0.572_414, 0.328_444, -0.690_991, 0.294_957]),
+        ("send", [0.627_024, 0.299_781, -0.651_576, 0.304_009]),
+        ("", [0.534_868, 0.345_319, -0.718_321, 0.280_511]),
+    ]);
+    fs::create_dir(folder.join("1_Pooling")).unwrap();
+    let first = json!({ "pooling_mode_mean_tokens": false, "pooling_mode_cls_token": true }).to_string();
+    fs::write(folder.join("1_Pooling/config.json"), first).unwrap();
+    check([
+        ("sends a mail.", [0.661_212, 0.279_429, -0.624_72, 0.307_317]),
+        ("send", [0.675_748, 0.272_412, -0.612_055, 0.307_482]),
+        ("", [0.644_969, 0.286_764, -0.638_597, 0.306_555]),
+    ]);
+}
+
 #[test]
 fn a_vector_does_not_depend_on_the_batch() {
     let folder = folder("batches");
