@@ -48,6 +48,21 @@ fn an_invalid_value_is_asked_for_again_and_an_empty_one_is_the_default() {
 }
 
 #[test]
+fn a_value_that_is_none_of_its_field_is_asked_for_again() {
+    let (age, score) = (["4.5", "9223372036854775808", "-41"], ["a", "inf", "nan", "-1e3"]);
+    let (status, verified) = (["0", "4", "Active", "3"], ["maybe", "1", "TRUE"]);
+    let lines = [&["Ada"][..], &age, &score, &status, &verified, &["perhaps", "Y"]].concat();
+    let Some(page) = typed("test_elicitation_sep1034_defaults", &lines) else {
+        return;
+    };
+    let content = r#"content={"name":"Ada","age":-41,"score":-1000.0,"status":"pending","verified":true}"#;
+    assert!(page.contains(content), "{page}");
+    let n_asked = |text: &str| page.matches(&format!("enter {text}\n")).count();
+    let n_again = ["an integer", "a number", "one of the choices", "yes or no"].map(n_asked);
+    assert_eq!(n_again, [2, 3, 3, 2], "{page}");
+}
+
+#[test]
 fn choices_are_selected_by_number_or_value() {
     let lines = ["option3", "value2", "2", "", "nothing", "3, value1", ""];
     let Some(page) = typed("test_elicitation_sep1330_enums", &lines) else {
