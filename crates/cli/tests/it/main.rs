@@ -30,6 +30,7 @@ mod replicas;
 mod serve;
 mod server_card;
 mod show;
+mod status;
 mod stop;
 mod terminal;
 mod views;
