@@ -1,7 +1,7 @@
 //! JSON text that is read with an error for duplicate keys, within a limit of nesting.
 
 use serde_json::{Value, json};
-use toolkit_schema::json::{TextScan, parse};
+use toolkit_schema::json::{TextScan, length, parse};
 use toolkit_schema::{is_too_deep, is_too_deep_below};
 
 #[test]
@@ -24,6 +24,24 @@ fn a_value_has_at_most_127_levels_with_those_that_contain_it() {
         }
     }
     assert!(is_too_deep_below(&json!(1), 128), "there is no room for any value");
+}
+
+#[test]
+fn the_length_of_a_value_is_that_of_its_text_up_to_the_maximum() {
+    for value in
+        [json!(null), json!(""), json!("a\n\u{1}ä"), json!({ "a": [1, 2.5, { "b": [] }] }), json!(["x".repeat(99)])]
+    {
+        let expected = value.to_string().len();
+        for max in [expected, expected + 1, usize::MAX] {
+            assert_eq!(length(&value, max), expected, "{value}");
+        }
+        for max in [0, 1, expected - 1] {
+            assert!(length(&value, max) > max, "{value}");
+        }
+    }
+    // A map whose keys are not texts.
+    let not_json = std::collections::BTreeMap::from([([1], 1)]);
+    assert_eq!(length(&not_json, 100), usize::MAX);
 }
 
 #[test]
