@@ -44,3 +44,35 @@ fn a_bound_breaks_with_a_value_that_it_excludes() {
         assert!(example.is_some_and(|example| *example == excluded), "{example:?}: {old} to {new}");
     }
 }
+
+#[test]
+fn a_value_is_compared_with_each_limit_of_its_type_and_with_none_of_another() {
+    let limits = [
+        ("minimum", json!(2), [json!(2), json!(1.5)]),
+        ("exclusiveMinimum", json!(2), [json!(2.5), json!(2)]),
+        ("maximum", json!(2), [json!(2), json!(2.5)]),
+        ("exclusiveMaximum", json!(2), [json!(1.5), json!(2)]),
+        ("multipleOf", json!(2), [json!(4), json!(3)]),
+        ("minLength", json!(2), [json!("ab"), json!("a")]),
+        ("maxLength", json!(2), [json!("ab"), json!("abc")]),
+        ("pattern", json!("^a+$"), [json!("aa"), json!("ab")]),
+        ("minItems", json!(2), [json!([1, 1]), json!([1])]),
+        ("maxItems", json!(2), [json!([1, 1]), json!([1, 1, 1])]),
+        ("uniqueItems", json!(true), [json!([1, 2]), json!([1, 1])]),
+        ("minProperties", json!(2), [json!({ "a": 1, "b": 1 }), json!({ "a": 1 })]),
+        ("maxProperties", json!(1), [json!({ "a": 1 }), json!({ "a": 1, "b": 1 })]),
+        ("required", json!(["a"]), [json!({ "a": 1 }), json!({ "b": 1 })]),
+    ];
+    for (keyword, limit, [within, beyond]) in &limits {
+        for (_, _, values) in &limits {
+            for value in values {
+                let is_of_type = std::mem::discriminant(value) == std::mem::discriminant(within);
+                let expected = value == within || !is_of_type;
+                if expected || value == beyond {
+                    let covered = covers(json!({ *keyword: limit }), json!({ "const": value }));
+                    assert_eq!(covered, expected, "{keyword}: {value}");
+                }
+            }
+        }
+    }
+}
