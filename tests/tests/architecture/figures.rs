@@ -41,7 +41,7 @@ fn no_figure_of_the_structure_exceeds_its_limit() {
     let words = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap().split_whitespace().count();
     let figures = [
         ("lines of `toolkit`", lines_of("toolkit"), 17_000, 20_828),
-        ("lines of code in all crates", files.iter().map(|file| file.n_code).sum(), 95_000, 110_080),
+        ("lines of code in all crates", files.iter().map(|file| file.n_code).sum(), 95_000, 109_960),
         ("length of a file, median", lengths[lengths.len() / 2], 250, 250),
         ("length of a file, p90", lengths[lengths.len() * 9 / 10], 500, 500),
         ("length of a file, longest", lengths[lengths.len() - 1], 800, 800),
