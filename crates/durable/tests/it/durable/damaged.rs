@@ -90,6 +90,21 @@ async fn a_damaged_file_is_named_with_the_cure() {
 }
 
 #[tokio::test]
+async fn a_client_waits_for_the_tables_of_a_worker_that_has_just_created_the_file() {
+    let place = Place::file();
+    fs::write(place.path(), "").unwrap();
+    let connect = Connect::new(&place.url()).unwrap().application("fixture");
+    let connected = tokio::spawn({
+        let connect = connect.clone();
+        async move { Client::connect(&connect).await.map(drop) }
+    });
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    let dispatcher = toolkit::Dispatcher::new(toolkit::Catalog::new([]).unwrap()).unwrap();
+    soon(Worker::new(connect, dispatcher).run(std::future::ready(()))).await.unwrap();
+    soon(connected).await.unwrap().unwrap();
+}
+
+#[tokio::test]
 async fn a_client_distinguishes_a_missing_file_from_a_damaged_one() {
     let place = Place::file();
     let connect = Connect::file(place.path());
