@@ -50,11 +50,11 @@ fn a_server_without_others_behind_it_has_a_line_on_stderr() {
 #[test]
 fn each_server_behind_the_proxy_has_a_line_of_columns() {
     let mut failing = backend("notes", "failed");
-    failing["last_error"] = "it ended\n\u{1b}[1mearly".into();
+    failing["last_error"] = "it ended\n\u{1b}[1m early".into();
     (failing["restarts"], failing["tools"], failing["left_out"]) = (json!(3), json!(4), json!(5));
     failing["calls"] = json!({ "running": 1, "ended": 9, "errors": { "timed_out": 2, "unavailable": 5 } });
     let report = json!({ "tools": 5, "calls_running": 1, "backends": [backend("time", "ready"), failing] });
-    let expected = "time\tready\t1\t0\t0\t0\t0\t\nnotes\tfailed\t4\t5\t9\t7\t3\tit ended \\u{1b}[1mearly\n";
+    let expected = "time\tready\t1\t0\t0\t0\t0\t\nnotes\tfailed\t4\t5\t9\t7\t3\tit ended \\u{1b}[1m early\n";
     status(&report, &[]).exits(1).prints(expected);
     assert_eq!(status(&report, &["--json"]).exits(1).json(), report);
 }

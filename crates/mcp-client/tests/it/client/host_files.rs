@@ -78,7 +78,7 @@ fn keys_of_other_hosts_without_effect_are_warnings() {
 fn keys_that_cannot_be_honored_reject_their_server() {
     let missing = std::env::temp_dir().join("toolkit-no-such.env");
     for (server, reason) in [
-        (json!({ "comand": "x" }), "`command` or `url` is required; did you mean `command` by `comand`?"),
+        (json!({ "Command": "x" }), "`command` or `url` is required; did you mean `command` by `Command`?"),
         (json!({ "url": "http://x/", "httpUrl": "http://y/" }), "`url` and `httpUrl` exclude each other"),
         (json!({ "command": "x", "serverUrl": "http://y/" }), "`command` and `serverUrl` exclude each other"),
         (json!({ "type": "remote", "command": "x" }), "`command` requires `type` `stdio`, got `remote`"),
