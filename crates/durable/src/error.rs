@@ -143,7 +143,8 @@ impl fmt::Display for DurableError {
             Self::OtherInput { run, recorded, given } => {
                 write!(
                     f,
-                    "the run `{run}` exists with another chain: its hash is {recorded}, that of the given one {given}"
+                    "the run `{run}` exists with another chain: its hash is {recorded}, that of the given one {given}; give \
+                     the new run another id"
                 )
             }
             Self::UnknownRun(run) => write!(f, "there is no run `{run}`"),
