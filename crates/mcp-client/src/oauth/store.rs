@@ -21,6 +21,9 @@ use super::private_files::{check_directory, check_readers, create_directory, ope
 /// A record is text with secrets: the client and its tokens. It belongs to the MCP server whose URL is the key, and
 /// contains the authorization server that issued it; it is used for no other server.
 ///
+/// The methods are asynchronous, since a lock waits for the renewal of another process, during which the call that needs the
+/// token may be cancelled. A store of tasks waits for nothing but its disk, so that its methods block.
+///
 /// # Examples
 ///
 /// A store in the keyring of the platform implements the methods with a crate such as `keyring`:
