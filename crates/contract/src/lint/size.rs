@@ -5,8 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
 use toolkit::Tool;
-use toolkit_schema::walk;
-use toolkit_schema::{child, inline};
+use toolkit_schema::{child, inline, root, walk};
 
 use super::diagnostic::{LintDiagnostic, Rule, quoted};
 
@@ -27,9 +26,13 @@ fn tokens(n_bytes: usize) -> usize {
 /// Checks a tool by itself.
 pub(super) fn check(tool: &Tool, diagnostics: &mut Vec<LintDiagnostic>) {
     check_length(tool, "description", tool.description(), MAX_DESCRIPTION[0], diagnostics);
-    let schema = inline::inlined(tool.input().as_value());
+    let contract = inline::inlined(tool.input().as_value());
+    check_schema(tool, "inputSchema", &contract, &mut BTreeMap::new(), diagnostics);
+    // A model reads the schema in which the fields of a choice at the root are merged.
+    let mut listed = contract;
+    root::list(&mut listed);
     let mut seen: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    check_schema(tool, "inputSchema", &schema, &mut seen, diagnostics);
+    check_schema(tool, "inputSchema", &listed, &mut seen, &mut Vec::new());
     for (text, places) in seen.into_iter().filter(|(_, places)| places.len() > 1) {
         let message = format!(
             "is repeated at {}, which costs about {} tokens; take it once, such as in one list",

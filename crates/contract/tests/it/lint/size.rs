@@ -39,6 +39,10 @@ fn a_repeated_definition_is_reported_once_with_its_places() {
     let schema = |properties| json!({ "type": "object", "properties": properties });
     let once = schema(json!({ "from": address("The start."), "to": { "type": "string", "description": "The end." } }));
     assert_eq!(found([sound("search").input(once)]), []);
+    // The field is declared once beside a flattened enum, and listed once.
+    let variant = |kind| schema(json!({ "kind": { "const": kind }, "from": address("The start.") }));
+    let choice = json!({ "type": "object", "oneOf": [variant("fast"), variant("cheap")] });
+    assert_eq!(found([sound("search").input(choice)]), []);
     let repeated =
         schema(json!({ "from": address("The start."), "to": address("The end."), "by": address("Between.") }));
     let [diagnostic] = &found([sound("search").input(repeated)])[..] else { panic!() };
