@@ -6,6 +6,7 @@ mod instructions;
 #[cfg(feature = "export")]
 mod providers;
 
+use std::collections::HashSet;
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
@@ -105,6 +106,7 @@ pub(crate) fn run(
         Ok(own) => {
             let runtime = runtime::create()?;
             let trusted = matches.get_many("trust").into_iter().flatten();
+            let own_tools: HashSet<String> = own.iter().map(|tool| tool.id().to_string()).collect();
             let Proxied { catalog, routes, problems, servers } =
                 runtime.block_on(proxied::with_servers(own, matches, trusted, &program.name))?;
             unusable = problems;
@@ -116,6 +118,8 @@ pub(crate) fn run(
             }
             let hosts = chosen_hosts(matches);
             lints = lints_of(&catalog, &allowed(matches));
+            // Hints of other servers are those of their authors, and hidden unless the server is trusted.
+            lints.retain(|lint| lint.rule != Rule::MissingHint || own_tools.contains(&lint.tool));
             lints.extend(hosts::check(catalog.latest(), &program.name, &hosts));
             // Building a dispatcher reports missing state.
             {

@@ -248,7 +248,11 @@ fn commands_list_export_call_and_check_the_tools_of_other_servers() {
     // The hints of a server count as little as its other claims.
     let ran =
         tools(&check).exits(1).says("note: peer:die was not tested: it is not declared `read_only`, and not included");
-    ran.says("error: gone: ").says(", 1 problem");
+    let ran = ran.says("error: gone: ").says(", 1 problem");
+    // Nor are they asked for: their author is another.
+    let asked =
+        ran.err.lines().chain(ran.out.lines()).find(|line| line.contains("peer:") && line.contains("[missing-hint]"));
+    assert_eq!(asked, None);
     let ran = tools(&[&check[..], &["--trust", "peer"]].concat()).exits(1);
     let ran = ran.says("error: peer:die: ").says("[panic]\n  --> fixture_tools call --proxy ");
     let ran = ran.says(&format!("{} peer:die '{{\"text\":\"\"}}'\n", path("servers.json")));
