@@ -75,7 +75,8 @@ impl Client {
         Ok(Self(Arc::new(Runs::new(store, connect.application_name().to_owned()))))
     }
 
-    /// Starts a run. If a run with this id exists, returns it.
+    /// Starts a run. If a run with this id exists, returns it. A chain that was rejected before its first step gives its id to
+    /// another chain.
     ///
     /// # Errors
     ///

@@ -86,11 +86,18 @@ impl Runs {
     /// Queues a run, unless there is one with this id.
     pub(crate) async fn start(&self, id: &RunId, input: &RunInput) -> Result<(), DurableError> {
         let input = serde_json::to_string(input).map_err(DurableError::engine)?;
+        // A chain that was rejected before its first step has done nothing, so that a corrected one may have its id.
+        let rejected = Statement::write(
+            "DELETE FROM toolkit_runs WHERE id = ?1 AND application = ?2 AND phase = 'rejected' AND parent IS NULL \
+             AND input <> ?3 AND NOT EXISTS (SELECT run FROM toolkit_entries WHERE run = ?1)",
+        );
+        let rejected = rejected.bind(id.as_str()).bind(&*self.application).bind(&*input);
         let insert = Statement::write(
             "INSERT INTO toolkit_runs (id, application, phase, input, started, changed) \
              VALUES (?1, ?2, 'queued', ?3, ?4, ?4) ON CONFLICT DO NOTHING",
         );
-        self.one(insert.bind(id.as_str()).bind(&*self.application).bind(&*input).bind(now())).await.map(drop)
+        let insert = insert.bind(id.as_str()).bind(&*self.application).bind(&*input).bind(now());
+        self.store.run(vec![rejected, insert]).await.map(drop)
     }
 
     /// Reads a run.

@@ -114,6 +114,11 @@ async fn an_id_names_one_run(place: &Place) {
     let unknown = client.start(&adding("diary:onec", 1, 10), id("typo")).await.unwrap();
     let error = soon(unknown.wait()).await.unwrap_err();
     assert!(matches!(&error, DurableError::Rejected(_)) && error.to_string().contains("diary:onec"), "{error}");
+    // The same chain is still rejected, and a corrected one may have its id.
+    let again = client.start(&adding("diary:onec", 1, 10), id("typo")).await.unwrap();
+    assert!(matches!(soon(again.wait()).await, Err(DurableError::Rejected(_))));
+    let corrected = client.start(&adding("diary:once", 1, 10), id("typo")).await.unwrap();
+    assert_eq!(soon(corrected.wait()).await.unwrap().result().unwrap().value(), 1);
 }
 
 async fn a_durable_call_is_made_once_for_each_id(place: &Place) {
