@@ -47,7 +47,7 @@
 //! | `generate`, `portable`, `doc_link`, `close`, `explore` | a schema from a Rust type: generated, rewritten in portable keywords and without links to items, closed, and completed with what the type reads |
 //! | `format`, `base64` | descriptions and patterns of string formats; bytes as text |
 //! | `suggest`, `excerpt` | the name that is nearest to a mistyped one (`violation` offers it), and foreign text in messages, also its invisible characters |
-//! | `types`, `values`, `tagged`, `alias`, `example`, `contradiction` | what a schema says of its values: their types, whether all are objects and any is finite, their tag, the aliases of names, small ones, that there are none |
+//! | `types`, `values`, `tagged`, `alias`, `example`, `contradiction` | facts about the values of a schema: their types, whether all are objects and any is finite, their tag, the aliases of names, small values, contradictions |
 //! | `normal`, `merge`, `root` | a schema whose references are to definitions; several schemas of one value as a single one; input schemas whose root is a plain object |
 //! | `pointer`, `walk`, `order` | JSON Pointers, the schemas within a schema, and the order of its keys |
 //! | `json`, `tree`, `repair` | JSON text that is read within limits, with the digits of its numbers, and repaired where nothing is lost |
