@@ -58,8 +58,7 @@ pub use crate::bounds::{
     ArgumentDefault, BlockingResult, Borrowed, BorrowedArgument, DescribeArgument, DescribeResult, DeserializeArgument,
     NamedArgument, OwnedArgument, SendArgument, SerializeResult, State, ToolArgument, ToolResult, UnsharedArgument,
 };
-pub use crate::call::ToolError;
-pub use crate::call::show::{Registered, ShownType};
+pub use crate::call::{Registered, ShownType, ToolError};
 pub use crate::dispatch::encode::{CHUNKS, PROMPT, Returns};
 pub use crate::dispatch::function::{AsyncFunction, Function, Host, Run, SyncFunction};
 pub use crate::handle::Linked;

@@ -58,7 +58,7 @@ pub(crate) mod permit;
 mod record;
 mod request;
 mod result;
-pub(crate) mod show;
+mod show;
 #[cfg(feature = "async")]
 pub(crate) mod timer;
 mod tool_error;
@@ -80,6 +80,9 @@ pub use self::request::RequestParts;
 pub use self::result::RunResult;
 pub(crate) use self::result::{check_output, check_output_tree, check_value, not_json};
 pub use self::show::ShowError;
+// Exported, since rustc prints the whole path of a trait that is in no public module.
+#[doc(hidden)]
+pub use self::show::{Registered, ShownType};
 pub use self::tool_error::ToolError;
 pub use crate::arguments::Arguments;
 

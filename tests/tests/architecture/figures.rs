@@ -49,7 +49,7 @@ fn no_figure_of_the_structure_exceeds_its_limit() {
         (&format!("files with an `impl` of `{split}`"), n_split, 2, 2),
         ("comments that head a section", files.iter().map(|file| file.n_sections).sum(), 0, 3),
         ("names that more than four types share", shared_names().len(), 12, 12),
-        ("hidden public items", files.iter().map(|file| file.n_hidden).sum(), 15, 31),
+        ("hidden public items", files.iter().map(|file| file.n_hidden).sum(), 15, 32),
         ("public types", public.values().sum(), 320, 490),
         ("public types of `toolkit`", public["toolkit"], 95, 111),
         ("words of ARCHITECTURE.md", words, 2_000, 2_000),
