@@ -141,7 +141,8 @@ impl<'s> View<'s> {
     }
 
     fn is_equal(&self, other: &Self) -> bool {
-        self.layers == other.layers && self.only == other.only && self.accepts_null == other.accepts_null
+        let is_merged = !self.variants.is_empty() || !other.variants.is_empty();
+        !is_merged && self.layers == other.layers && self.only == other.only && self.accepts_null == other.accepts_null
     }
 
     /// Creates the view of a schema in the same document.
