@@ -96,7 +96,7 @@ impl Inline {
             None => InlineSession::new(Arc::clone(&self.engine), limits)?,
         };
         while ready.sessions.len() < self.n_ready {
-            // The next session creates an engine itself and returns its error.
+            // The next `open` creates an engine itself and returns its error.
             let Ok(next) = InlineSession::new(Arc::clone(&self.engine), limits) else { break };
             ready.sessions.push_back(next);
         }

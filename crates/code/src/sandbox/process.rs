@@ -221,7 +221,7 @@ impl Pool {
                 pool.state.lock().n_starting -= 1;
                 match started {
                     Ok(worker) => pool.put(worker, &limits),
-                    // The next session starts a worker itself and returns its error.
+                    // The next `open` starts a worker itself and returns its error.
                     Err(error) => tracing::warn!(%error, "no worker could be started ahead of time"),
                 }
             });
