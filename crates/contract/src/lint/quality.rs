@@ -202,7 +202,8 @@ fn check_example(tool: &Tool, diagnostics: &mut Vec<LintDiagnostic>) {
     if !is_read {
         let message = format!(
             "reject {}, which their schema accepts; give the tool an example that they accept, with `examples = [r#\"…\"#]` \
-             or `#[schemars(example = …)]`, or state what they accept, with `#[schemars(with = \"…\")]` or `#[schemars(extend(\"pattern\" = \"…\"))]`",
+             or `#[schemars(example = …)]`, or state what they accept, with `#[schemars(with = \"…\")]` \
+             or `#[schemars(extend(\"pattern\" = \"…\"))]`",
             quoted(&shown),
         );
         diagnostics.push(LintDiagnostic::new(Rule::UnreadExample, tool, "arguments", message));
